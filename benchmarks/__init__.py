@@ -11,6 +11,7 @@ from benchmarks.digmm.benchmark import DIGMM
 from benchmarks.evidence.benchmark import EVIDENCE
 from benchmarks.first import FIRST_MINUTE
 from benchmarks.forecasts.benchmark import FORECASTS
+from benchmarks.free_text import FREE_TEXT
 from benchmarks.gabasr.benchmark import GABASR
 from benchmarks.gaussian import GAUSSIAN
 from benchmarks.glm.benchmark import GLM
@@ -21,6 +22,7 @@ from benchmarks.many import MANY
 from benchmarks.payoff import PAYOFF
 from benchmarks.processes.benchmark import PROCESSES
 from benchmarks.published.benchmark import PUBLISHED
+from benchmarks.reading import READING
 from benchmarks.real.benchmark import REAL
 from benchmarks.results import markdown_table, median_table, medians, read_rows
 from benchmarks.schemes.benchmark import SCHEMES_BENCHMARK
@@ -70,6 +72,8 @@ BENCHMARKS: Mapping[str, Benchmark] = {
             PAYOFF,
             ATTENTION,
             UNLIKE,
+            FREE_TEXT,
+            READING,
         ),
     )
 }

@@ -24,7 +24,7 @@ from benchmarks.environment import with_packages
 from benchmarks.harness import Benchmark, Cell, Options, Part
 from benchmarks.results import Row, markdown_table, medians
 from bochner import KreinRidge, KreinRidgeClassifier, TableClassifier, TableRegressor
-from bochner._base.amounts import as_bytes
+from bochner._base.number_texts import as_bytes
 
 GENERATED = "generated"
 VERY_MANY = 10_000_000

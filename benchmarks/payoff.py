@@ -17,7 +17,7 @@ from benchmarks.pictures import Picture
 from benchmarks.results import Row, Scalar, markdown_table, median_table, medians
 from bochner import FourierFeatures, KreinRidge, kernels, spectral_measure
 from bochner.spectral.energy import spread_directions
-from bochner.spectral.lattice_points import generating_vector
+from bochner.spectral.schemes import generating_vector
 
 GENERATED = "generated"
 GAUSSIAN, ROUGH, ADDITIVE = "Gaussian", "Matérn 3/2", "additive"

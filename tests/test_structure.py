@@ -147,6 +147,9 @@ LINES, FILES_AT_MOST, TEST_LINES = 72_000, 340, 60_000
 LONGEST = 450
 """Lines of a file: what is read in one sitting."""
 
+LONGEST_RULE = 150
+"""Lines of a file with a rule for columns of files."""
+
 PUBLIC_NAMES, PARAMETERS, OWN_CLASSES = 170, 150, 4
 """Names in all ``__all__``, constructor parameters of all estimators, our classes that one is."""
 
@@ -163,6 +166,13 @@ def test_tests_are_shorter_than_what_they_test():
 def test_a_file_is_read_in_one_sitting():
     lengths = {name: path.read_bytes().count(b"\n") for name, path in FILES.items()}
     assert not {name: length for name, length in lengths.items() if length > LONGEST}
+
+
+def test_a_rule_of_reading_is_a_screen_or_two():
+    lengths = {name: path.read_bytes().count(b"\n") for name, path in FILES.items()
+               if path.stem.endswith("_rule")}  # fmt: skip
+    assert len(lengths) > 1
+    assert max(lengths.values()) <= LONGEST_RULE
 
 
 def test_a_file_name_occurs_once():

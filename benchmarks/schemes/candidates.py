@@ -22,8 +22,8 @@ from bochner.kernels import Kernel
 from bochner.spectral import Scheme
 from bochner.spectral.energy import spread_directions
 from bochner.spectral.frequencies import Frequencies
-from bochner.spectral.lattice_points import generating_vector
 from bochner.spectral.laws import BlockLaw
+from bochner.spectral.schemes import generating_vector
 
 _INPUTS = (1, 2, 3, 5, 10, 20, 50, 200)  # From a line to more inputs than directions are spread in
 _FEATURES = (64, 256, 1_024)  # From an eighth of the default to twice as many

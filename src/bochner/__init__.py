@@ -51,9 +51,7 @@ if TYPE_CHECKING:
     from bochner.gaussian_process.gaussian_process_regressor import (
         GaussianProcessRegressor as GaussianProcessRegressor,
     )
-    from bochner.gaussian_process.kernel_glm import (
-        KernelGLMClassifier as KernelGLMClassifier,
-    )
+    from bochner.gaussian_process.kernel_glm import KernelGLMClassifier as KernelGLMClassifier
     from bochner.gaussian_process.kernel_glm import KernelGLMRegressor as KernelGLMRegressor
     from bochner.learned.learned_kernel_classifier import (
         LearnedKernelClassifier as LearnedKernelClassifier,

@@ -2,7 +2,7 @@
 
 import pytest
 
-from bochner._base.amounts import as_bytes, duration
+from bochner._base.number_texts import as_bytes, duration
 
 
 @pytest.mark.parametrize(

@@ -41,6 +41,7 @@ def test_help_ends_with_an_example_that_the_command_takes(name, tmp_path, monkey
 def test_all_commands_have_at_most_sixty_options():
     """Those of reading a file are the same for all commands, and counted once."""
     reading = {"decimal", "dates", "types", "missing", "skip", "header", "table"}
+    reading |= {"encoding", "fill_down", "bad_lines"}
     commands = get_command(app).commands
     options = [
         {each.name for each in command.params if each.param_type_name == "option"}
@@ -131,11 +132,10 @@ def test_a_seed_makes_the_same_file(tmp_path):
 def test_predictions_are_those_of_the_loaded_model(regressor, tmp_path):
     features = table(20).drop(columns="y")
     loaded = library.load(regressor)
-    mean, std = loaded.predict(features, return_std=True)
-    found = predict(regressor, features, "--std")
-    assert list(found.columns) == ["prediction", "std"]
+    mean = loaded.predict(features)
+    found = predict(regressor, features)
+    assert list(found.columns) == ["prediction"]
     np.testing.assert_array_equal(found["prediction"], mean)
-    np.testing.assert_array_equal(found["std"], std)
     out = tmp_path / "out.csv"
     result = bochner("predict", regressor, write(features, tmp_path / "x.csv"), "--out", out)
     assert (result.exit_code, result.stdout) == (0, "")
@@ -196,9 +196,9 @@ def test_weights_groups_and_times_are_those_of_the_table(tmp_path):
 
 def test_intervals_and_quantiles_are_those_of_the_model(regressor):
     features = table(20).drop(columns="y")
-    options = "--std", "--interval", "0.8", "--quantiles", "0.1, 0.5"
+    options = "--interval", "0.8", "--quantiles", "0.1, 0.5"
     found = predict(regressor, features, *options)
-    assert list(found.columns) == ["prediction", "std", "lower", "upper", "q0.1", "q0.5"]
+    assert list(found.columns) == ["prediction", "lower", "upper", "q0.1", "q0.5"]
     model = library.load(regressor)
     ends = np.array(model.predict_interval(features, 0.8)).T
     np.testing.assert_array_equal(found[["lower", "upper"]], ends)
@@ -297,3 +297,16 @@ def test_the_command_that_the_screen_advises_works(frame, tmp_path):
     advised = bochner(*advice.replace("FILE", str(path)).split())
     assert advised.exit_code == 0, advised.stderr
     assert len(pd.read_csv(io.StringIO(advised.stdout))) == 80
+
+
+def test_durations_are_a_target_in_hours(tmp_path):
+    frame = table(60).drop(columns="y")
+    seconds = 1800 + (300 * frame["a"]).round().astype(int)
+    durations = [f"0:{second // 60:02}:{second % 60:02}" for second in seconds]
+    found = predict(fit(tmp_path, frame.assign(y=durations)), frame)
+    np.testing.assert_allclose(3600 * found["prediction"], seconds, atol=60)
+
+
+def test_codes_with_zeros_are_levels(tmp_path):
+    codes = [f"{i % 12:02}" if i else "0A" for i in range(60)]
+    fit(tmp_path, table(60).assign(code=codes))

@@ -10,7 +10,7 @@ from cli.command import bochner, refusal, write
 
 import bochner as library
 from bochner import Forecaster
-from bochner.comparison.forecast_errors import model_facts
+from bochner.comparison.forecast_fits import model_facts
 
 RNG = np.random.default_rng(0)
 MONTHS = pd.date_range("2015-01-01", periods=72, freq="MS")

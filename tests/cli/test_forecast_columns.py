@@ -8,7 +8,8 @@ import pytest
 from cli.command import bochner, refusal, write
 from cli.test_forecast import SALES, forecast, sales
 
-from bochner import Forecaster
+from bochner import Forecaster, read_table
+from bochner.files.read_options import read_types
 
 
 def in_columns(n=60, n_unknown=0):
@@ -74,3 +75,83 @@ def test_columns_that_are_no_series_are_refused(case, tmp_path):
     path = write(in_columns(), tmp_path / "wide.csv")
     said = refusal(tmp_path, "forecast", path, *TARGETS, "--horizon", "3", *options)
     assert re.search(message, said), said
+
+
+def times_forecast(folder, frame, *options):
+    """The table that is printed with two forecasts, and what is said."""
+    path, out = folder / "dates.csv", folder / "forecast.csv"
+    frame.to_csv(path, index=False)
+    options = ("--target", "v", "--horizon", "2", "--no-compare", "--out", out, *options)
+    result = bochner("forecast", path, *options)
+    assert result.exit_code == 0, result.output
+    return pd.read_csv(out), " ".join(result.output.split())
+
+
+TWO_HOURS = pd.date_range("2021-03-13", periods=40, freq="2h")
+MONTHS = pd.date_range("2016-01-01", periods=48, freq="MS")
+
+JOINED = {
+    "date and time": (
+        {
+            "Date": TWO_HOURS.strftime("%d/%m/%Y"),
+            "Time": TWO_HOURS.strftime("%H:%M:%S"),
+        },
+        "2021-03-16 08:00:00",
+    ),
+    "hours with minutes": (
+        {"Data": TWO_HOURS.strftime("%Y/%m/%d"), "Hora UTC": TWO_HOURS.strftime("%H00 UTC")},
+        "2021-03-16 08:00:00",
+    ),
+    "parts without names": (
+        {"Unnamed: 0": MONTHS.year, "Unnamed: 1": MONTHS.strftime("%B")},
+        "2020-01-01",
+    ),
+    "parts": (
+        {name: getattr(TWO_HOURS, name) for name in ("year", "month", "day", "hour")},
+        "2021-03-16 08:00:00",
+    ),
+    "year and month": ({"Jahr": MONTHS.year, "Monat": MONTHS.month}, "2020-01-01"),
+    "names of months": ({"year": MONTHS.year, "month": MONTHS.strftime("%b")}, "2020-01-01"),
+}
+
+
+@pytest.mark.parametrize("case", JOINED)
+def test_dates_in_several_columns_are_joined(case, tmp_path):
+    columns, first = JOINED[case]
+    frame = pd.DataFrame(columns)
+    values = np.round(10 + np.sin(np.arange(len(frame))), 3)
+    table, said = times_forecast(tmp_path, frame.assign(v=values))
+    assert table.iloc[0, 0] == first
+    assert "are joined into times" in said
+
+
+def test_rows_of_events_at_one_time_are_no_values(tmp_path):
+    frame = pd.DataFrame({"t": MONTHS, "v": np.round(10 + np.sin(np.arange(48)), 3)})
+    events = pd.DataFrame({"t": MONTHS[[47, 47]] + pd.Timedelta(days=3)})
+    table, _ = times_forecast(tmp_path, pd.concat([frame, events]))
+    assert table["t"].tolist() == ["2020-01-01", "2020-02-01"]
+
+
+def test_months_as_numbers_go_on_after_the_end_of_a_year(tmp_path):
+    frame = pd.DataFrame(
+        {"period": MONTHS.strftime("%Y%m"), "v": np.round(np.sin(np.arange(48)), 3)}
+    )
+    table, said = times_forecast(tmp_path, frame)
+    assert table["period"].tolist() == ["2020-01-01", "2020-02-01"]
+    assert "'period' holds months as numbers" in said
+
+
+def test_a_column_that_is_nearly_dates_is_named(tmp_path):
+    frame = pd.DataFrame({"x": [201301, 201303, 201304, 201307, 201308, 201310], "v": range(6)})
+    path = write(frame, tmp_path / "near.csv")
+    said = refusal(tmp_path, "forecast", path, "--target", "v", "--horizon", "2")
+    assert "'x' looks like dates (row 1: 201301): --types x=date reads it." in said
+    assert read_table(path, types=read_types("x=date"))["x"].dtype.kind == "M"
+
+
+def test_fiscal_years_are_written_as_in_the_file(tmp_path):
+    years = [f"{year}-{(year + 1) % 100:02d}" for year in range(1994, 2012)]
+    values = np.round(np.arange(18) + np.sin(np.arange(18)), 3)
+    table, said = times_forecast(tmp_path, pd.DataFrame({"year": years, "v": values}))
+    assert table["year"].tolist() == ["2012-13", "2013-14"]
+    assert "2012-13" in said

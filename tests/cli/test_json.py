@@ -14,6 +14,7 @@ from bochner.comparison.outcomes import KINDS_OF_ROWS, LIKE
 FIT = {"table", "warnings", "task", "split", "targets", "importance", "interactions", "model"}
 FIT |= {"report", "record", "left_out"}
 TARGET = {"name", "verdict", "calibration", "level", "methods", "best_other", "confusion", "checks"}
+TARGET |= {"leaks"}
 EVALUATION = {"model", "table", "n", "targets"}
 EXPLANATION = {"model", "outputs", "columns", "average", "rows"}
 

@@ -16,8 +16,13 @@ from sklearn.metrics import confusion_matrix, log_loss
 from bochner.cli import evaluating, explaining, forecasting, screen
 from bochner.cli.json_documents import evaluation_record, fit_record
 from bochner.comparison.contenders import OURS
-from bochner.comparison.forecast_errors import SEASON_REPEATED, OriginScores, SeriesForecast
-from bochner.comparison.forecast_fits import SeriesFits
+from bochner.comparison.forecast_fits import (
+    SEASON_REPEATED,
+    OriginScores,
+    SeriesFits,
+    SeriesForecast,
+    shown_times,
+)
 from bochner.comparison.outcomes import Outcome, by_group
 from bochner.comparison.split import Split
 from bochner.comparison.study import Study, table_facts
@@ -241,7 +246,7 @@ def test_a_forecast_says_the_same_everywhere(count):
         if count == 1:
             for name, mae, mase in zip((OURS, SEASON_REPEATED), maes, sizes[one.name], strict=True):
                 says(line_of(errors, name), mae, mase)
-            for step, time in enumerate(one.shown_times()):
+            for step, time in enumerate(shown_times(one.times)):
                 says(line_of(lines, time), one.mean[step], one.lower[step], one.upper[step])
         else:
             says(line_of(errors, one.name), *sizes[one.name], 100.0 * share)

@@ -69,10 +69,7 @@ def test_files_and_pipes_get_lines(fast, capsys):
     assert capsys.readouterr() == ("", "")  # It has ended
 
 
-def test_short_work_and_quiet_commands_write_nothing(fast, capsys, monkeypatch):
-    with reporting(is_quiet=True) as progress:
-        progress("reading")
-        sleep(0.05)
+def test_short_work_writes_nothing(fast, capsys, monkeypatch):
     monkeypatch.undo()
     with reporting() as progress:
         progress("reading")

@@ -9,7 +9,7 @@ import pytest
 
 from bochner import Forecaster
 from bochner.comparison.contenders import OURS
-from bochner.comparison.forecast_errors import (
+from bochner.comparison.forecast_fits import (
     LAST_REPEATED,
     SEASON_REPEATED,
     OriginScores,

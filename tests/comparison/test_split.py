@@ -6,6 +6,7 @@ import pytest
 
 from bochner.comparison.split import Roles, split_rows, split_table
 from bochner.files.errors import InputError
+from bochner.tables import table_checks
 
 N = 100
 FEATURES = pd.DataFrame({"a": np.arange(float(N))})
@@ -103,3 +104,133 @@ def test_contradictions(frame, kind, roles, message):
     with pytest.raises(InputError) as error:
         chosen(frame, kind, **roles)
     assert message in str(error.value)
+
+
+def table(n=60, seed=0):
+    rng = np.random.default_rng(seed)
+    parts = {"a": rng.normal(size=n), "word": rng.choice(list("pqr"), n)}
+    return pd.DataFrame(parts | {"y": rng.normal(size=n)})
+
+
+def split_of(frame, task="regression", left_out=None, **roles):
+    return split_table(frame, Roles(("y",), **roles), task=task, left_out=left_out or {})
+
+
+@pytest.mark.parametrize("task", ["regression", "classification"])
+def test_rows_without_target_are_left_out_and_counted(task):
+    frame = table()
+    if task == "classification":
+        frame["y"] = np.where(frame["y"] > 0.0, "yes", "no")
+    missing = [2, 7, 11]
+    frame.loc[missing, "y"] = None
+    # The weights of rows without a target are not needed.
+    split = split_of(frame.assign(w=np.where(frame["y"].isna(), np.nan, 1.0)), task, weight="w")
+    rows = [*split.X.index, *split.X_test.index]
+    assert sorted(rows) == [row for row in range(60) if row not in missing]
+    (note,) = split.notes
+    assert note.startswith("3 of the 60 rows have no target 'y' and are left out (rows 3, 8, 12)")
+    np.testing.assert_array_equal(split.y, frame["y"][split.X.index])
+
+
+def test_rows_need_all_of_several_targets():
+    frame = table().assign(z=1.5)
+    frame.loc[4, "z"] = np.nan
+    rows, note = table_checks.with_targets(frame, ("y", "z"))
+    assert len(rows) == 59
+    assert 4 not in rows.index
+    assert "no target 'y' and 'z' and is left out (row 5)" in note
+
+
+def test_a_target_that_is_always_missing_is_refused():
+    with pytest.raises(InputError, match="'y' is missing in every row"):
+        split_of(table().assign(y=np.nan))
+
+
+def entries_of(frame):
+    return {tuple(row) for row in frame.itertuples(index=False)}
+
+
+def written(frame, times, seed):
+    """Write each row several times, in another order."""
+    frame = pd.concat([frame] * times, ignore_index=True)
+    return frame.sample(frac=1.0, random_state=seed, ignore_index=True)
+
+
+COARSE = pd.DataFrame(
+    {
+        "level": np.repeat(list("pqrs"), 40),
+        "number": np.tile(np.arange(8.0), 20),
+        "y": np.random.default_rng(3).choice([0.0, 1.0, 2.0], 160),
+    }
+)
+"""Rows of which some are equal by chance."""
+
+
+@pytest.mark.parametrize("kind", ["random", "time", "group"])
+def test_copies_are_not_divided_and_the_fit_has_one_of_each(kind):
+    frame = table(61).assign(day=np.arange(61.0) % 37, group=np.arange(61) % 9)
+    roles = {} if kind == "random" else {kind: "day" if kind == "time" else kind}
+    for seed in range(5):
+        copied = written(frame, 3, seed)
+        split = split_of(copied, **roles)
+        fit, test = (copied.loc[part.index] for part in (split.X, split.X_test))
+        n_different = len(entries_of(fit))
+        assert not entries_of(fit) & entries_of(test)
+        assert n_different == len(frame) - len(entries_of(test)) == len(fit)
+        assert 0.15 < len(test) / len(copied) < 0.3
+        assert f"{2 * len(frame)} duplicates among" in split.notes[0]
+        if kind == "random":
+            assert len(np.unique(split.groups_test)) == len(entries_of(test))
+
+
+def test_rows_that_are_equal_by_chance_have_copies_each():
+    """The part of the training rows has as many rows as that of the plain table."""
+    for seed in range(5):
+        split = split_of(written(COARSE, 3, seed))
+        assert (len(split.X), len(np.unique(split.groups_test))) == (128, 32)
+        assert "320 duplicates among" in split.notes[0]
+
+
+def test_some_copies_are_found_among_other_rows():
+    frame = table(200)
+    copied = pd.concat([frame, frame.sample(15, random_state=1)], ignore_index=True)
+    split = split_of(copied)
+    assert not entries_of(split.X) & entries_of(split.X_test)
+    assert len(split.X) == len(entries_of(split.X))
+    assert "15 duplicates among the 215 rows" in split.notes[0]
+
+
+def test_rows_that_are_equal_by_chance_are_independent():
+    for seed in range(20):
+        rng = np.random.default_rng(seed)
+        frame = pd.DataFrame({name: rng.integers(0, 4, 300) for name in "abc"})
+        frame["y"] = np.where(rng.uniform(size=300) < 0.2 + 0.2 * frame["a"], "yes", "no")
+        assert frame.duplicated().sum() > 100
+        split = split_of(frame, "classification")
+        assert split.notes == ()
+        assert len(split.X) + len(split.X_test) == 300
+
+
+def test_rows_with_an_equal_identifier_are_held_out_together():
+    frame, names = table(), pd.Series([f"n{place % 52}" for place in range(60)])
+    names[30:33] = None  # A missing identifier is no identifier
+    for split in (
+        split_of(frame, left_out={"name": names}),
+        split_of(
+            frame.assign(name=names.where(names.notna(), [f"m{i}" for i in range(60)])), id="name"
+        ),
+    ):
+        fit, test = set(names[split.X.index].dropna()), set(names[split.X_test.index].dropna())
+        assert not fit & test
+        assert len(split.X) + len(split.X_test) == 60
+        assert "16 of the 60 rows share their identifier with another row" in split.notes[0]
+    remarks = pd.Series(["none"] * 12 + [f"remark {place}" for place in range(48)])
+    assert split_of(frame, left_out={"remark": remarks}).notes == ()
+
+
+def test_a_class_whose_rows_are_copies_is_fitted():
+    frame = table().assign(y=["a", "b", "c"] * 20)
+    rare = pd.concat([frame, *[frame[:1].assign(a=5.0, y="rare")] * 2], ignore_index=True)
+    split = split_of(rare, "classification")
+    assert np.sum(split.y == "rare") == 1
+    assert "rare" not in split.y_test

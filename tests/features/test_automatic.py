@@ -6,7 +6,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
 
 from bochner import FourierFeatures, spectral_measure
-from bochner.features import hadamard_choice as automatic
+from bochner.features import approximation as automatic
 from bochner.kernels import Gaussian, Laplacian, Matern, RationalQuadratic
 from bochner.spectral import Orthogonal
 from bochner.spectral.hadamard import HadamardRows

@@ -97,8 +97,32 @@ UNITS = [
 NUMBERS = [
     quantity("ranges", ["10-20", "30-40"], ["10-20", "30-40"]),
     quantity("a few words", [*many("{}"), "n/k"], [*X, NAN], "entries 'n/k', which count"),
-    quantity("many words among numbers", [*many("{}", 30), *["n/k"] * 6],
-             [*many("{}", 30), *["n/k"] * 6]),
+    quantity("a word among numbers", [*many("{}M", 30), *["Varies with device"] * 10],
+             [*X[:30], *[NAN] * 10], "amounts in M", "entries 'Varies with device', which",
+             later={lines("2M", "varies with device"): [2, NAN]}),
+    quantity("many words among numbers", [*many("{}", 30), *"abcdef"],
+             [*many("{}", 30), *"abcdef"],
+             "6 of 36 entries are no numbers"),
+    quantity("flags", ["41.1*", "10,000+", "3.5*", "2.25"], [41.1, 10000, 3.5, 2.25],
+             "commas between thousands"),
+    quantity("negative amounts of accounts",
+             ["(1,200.50)", "$(3.5)", "($7.25)", "8.5-", *many("{}")],
+             [-1200.5, -3.5, -7.25, -8.5, *X], "commas between thousands"),
+    quantity("Indian thousands", ["12,34,567.5", *many("{}")],
+             [1234567.5, *X], "commas between thousands"),
+    quantity("a unit of one and of many", ["1 year", *many("{} years")], [1, *X],
+             "amounts in year"),
+    quantity("marks of footnotes", ["7[1]", "8¹", "9 (a)", *many("{}")], [7, 8, 9, *X]),
+    quantity("a unit in any word", [*many("{} bhp"), "null bhp"], [*X, NAN], "amounts in bhp",
+             "entries 'null bhp'",
+             later={lines("7.5 bhp"): [7.5], lines("7.5 kW"): "had the unit"}),
+    quantity("two factors", ["201k", "19M", "2.5M"], [201e3, 19e6, 2.5e6],
+             "factors such as k and M",
+             later={lines("3k"): [3000]}),
+    quantity("a status", [*many("{}"), "1.5 p", "2.5 (b)"], [*X, 1.5, 2.5]),
+    quantity("limits", ["<0.5", "1.5", "2.5"], [0.5, 1.5, 2.5]),
+    quantity("codes among numbers", [*map(str, range(300, 330)), "V57"],
+             [*map(str, range(300, 330)), "V57"], "1 of 31 entries are no numbers"),
     Brought("a declared number", lines("6.37 kg", "2 kg"), {"a": [6.37, 2]}, ["amounts in kg"],
             options={"types": {"a": "number"}}),
     Brought("a declared text", lines("6.37 kg", "2 kg"), {"a": ["6.37 kg", "2 kg"]},
@@ -131,6 +155,34 @@ WORDS = [
             ["'e' has no entries and is left out"], absent=["e"], later={"a,b\n7,8\n": [7]}),
 ]  # fmt: skip
 
+
+def coded(*columns: str) -> str:
+    """A file of three columns, each sixth entry of some of which is -200."""
+    return generated(
+        "t,h,o",
+        lambda i: ",".join(
+            "-200" if name in columns and i % 6 == 2 else str(value[i])
+            for name, value in zip("tho", (X, Y, Z), strict=True)
+        ),
+    )
+
+
+SIXTH = [NAN if i % 6 == 2 else x for i, x in enumerate(X)]
+
+MISSING_CODES = [
+    Brought("a code in several columns", coded("t", "h"), {"t": SIXTH, "o": Z},
+            ["have -200 far from all other numbers, as other columns do: these are missing"],
+            later={"t,h,o\n-200,1,2\n3,-200,2\n": [NAN, 3]}),
+    Brought("a code in one column", coded("t"), {"t": [-200 if x != x else x for x in SIXTH]},
+            ["'t' has -200 far from all other numbers", "missing= (--missing -200)"]),
+    Brought("debts and gains",
+            generated("a,b,c", lambda i: f"{7 * i % 41 - 20},{3 * i - 60.5},{i % 7}"),
+            {"a": [7 * i % 41 - 20 for i in range(N)]}),
+    Brought("counts with a small negative number",
+            generated("a,b,c", lambda i: f"{i % 9 - 1},{i % 5 - 1},{Z[i]}"),
+            {"a": [i % 9 - 1 for i in range(N)]}),
+]  # fmt: skip
+
 DATES = [
     quantity("quarters", ["2020Q1", "2021Q4"], [pd.Timestamp("2020-01-01"),
              pd.Timestamp("2021-10-01")], "quarters, which are read as their first day"),
@@ -139,11 +191,28 @@ DATES = [
              "years of two digits"),
 ]  # fmt: skip
 
+TIMES = [
+    quantity("times of day", ["00:00", "9:30", "23:05:07.5"],
+             [time(0), time(9, 30), time(23, 5, 7, 500000)], later={lines("7:15"): [time(7, 15)]}),
+    quantity("times of half days", ["12:05 am", "1:30 PM", "12:00 pm"],
+             [time(0, 5), time(13, 30), time(12)]),
+    quantity("times and a word", [*(f"{i % 24}:{i:02}" for i in range(30)), "closed"],
+             [*(time(i % 24, i) for i in range(30)), NAN], "entries 'closed', which count"),
+    quantity("scores", ["3:2", "1:10", "0:0"], ["3:2", "1:10", "0:0"]),
+]  # fmt: skip
+
 LINES = [
     Brought("a first line of data", table(names=""), {"column 1": X, "column 3": Z},
             ["The first line holds data (0.5, 0.25, 0.125)"],
             later={table(names="", n=5): X[:5],
                    table(names="column 1,column 2,column 3", n=3): X[:3]}),
+    Brought("a first line with a date",
+            "".join(f"2021-01-{i + 1:02},{i}\n" for i in range(31)),
+            {"column 2": list(range(31))}, ["The first line holds data (2021-01-01, 0)"]),
+    Brought("a table of Markdown",
+            "\n".join(["| x | y |", "|---|---|", *(f"| {x} | t |" for x in X)]) + "\n",
+            {"x": X}, ["below the names (---, ---) is left out", "'y' has the same",
+                      "'Unnamed: 0' has no name", "white space"], absent=["Unnamed: 0"]),
     Brought("a first line with options", table(names=""), {"0.5": N - 1}, options={"header": 1}),
     Brought("wavelengths as names", generated("1100,1102,1104", lambda i: f".5{i},.{i},.2{i}"),
             {"1102": N}),
@@ -192,4 +261,4 @@ MARKS = [
             later={"a;b\n5,5;t0\n": [5.5]}),
 ]  # fmt: skip
 
-BROUGHT = [*UNITS, *NUMBERS, *CODES, *WORDS, *DATES, *LINES, *MARKS]
+BROUGHT = [*UNITS, *NUMBERS, *CODES, *WORDS, *MISSING_CODES, *DATES, *TIMES, *LINES, *MARKS]

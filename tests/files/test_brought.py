@@ -7,7 +7,7 @@ from datetime import time
 import numpy as np
 import pandas as pd
 import pytest
-from files.brought import BROUGHT, NAN, Brought
+from files.brought import BROUGHT, NAN, Brought, N, lines
 
 from bochner.files.errors import InputError
 from bochner.files.read_options import ReadOptions
@@ -36,7 +36,9 @@ def assert_reads(frame, columns):
             assert len(frame[name]) == expected
             continue
         found, wanted = entries(frame[name]), entries(pd.Series(expected, dtype=object))
-        if all(isinstance(entry, int | float) or entry is None for entry in wanted):
+        if wanted == [None] * len(wanted):
+            assert found == wanted
+        elif all(isinstance(entry, int | float) or entry is None for entry in wanted):
             assert frame[name].dtype.kind in "if"
             np.testing.assert_allclose(
                 *([NAN if entry is None else entry for entry in each] for each in (found, wanted))
@@ -147,3 +149,22 @@ def test_models_warn_of_quantities_that_are_text(entries):
     with warnings.catch_warnings(action="error"):
         TableEncoder().fit(frame.assign(a=frame["a"].astype("category")))
         TableEncoder().fit(frame.assign(a=["12 Main", "5 Oak"] * 5))
+
+
+def minutes(texts):
+    """Times such as 1:30 in minutes."""
+    parts = texts.str.extract(r"^(\d+):(\d\d)$").astype(float)
+    return 60.0 * parts[0] + parts[1]
+
+
+def test_a_rule_of_the_user_reads_a_column_or_declines_it(tmp_path):
+    path = tmp_path / "t.csv"
+    path.write_text(lines(*[f"{i}:30" for i in range(1, N)], "long"))
+    with pytest.warns(UserWarning, match="'long', which count as missing .* are minutes"):
+        found = read_table(path, rules={"minutes": minutes})
+    np.testing.assert_array_equal(found["a"], [*(60.0 * i + 30.0 for i in range(1, N)), NAN])
+    assert found["b"].tolist() == [f"t{i % 3}" for i in range(N)]
+    declined = read_table(path, rules={"minutes": lambda texts: None}, types={"a": "text"})
+    assert declined["a"][0] == "1:30"
+    with pytest.raises(ValueError, match="returned 2 values for 40 entries"):
+        read_table(path, rules={"short": lambda texts: texts[:2]})

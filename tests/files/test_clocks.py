@@ -9,8 +9,7 @@ import polars as pl
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
-from bochner.files.clocks import clock_times, is_fixed, zone_name, zone_of
-from bochner.files.columns import read_column
+from bochner.files.columns import clock_times, is_fixed, read_column, zone_name, zone_of
 from bochner.tables.encoder import TableEncoder
 
 BERLIN = "Europe/Berlin"

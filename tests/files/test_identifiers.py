@@ -5,7 +5,7 @@ import uuid
 import numpy as np
 import pandas as pd
 import pytest
-from files.written import read_text
+from files.written import kinds, read_text
 
 from bochner.files.table_reading import read
 from bochner.tables.encoder import TableEncoder
@@ -27,8 +27,8 @@ def left_out(tmp_path, text, **options):
     names = text.splitlines()[0].split(",")
     names = [name or f"Unnamed: {i}" for i, name in enumerate(names)]
     gone = [name for name in names if name not in found.frame]
-    assert all(found.layout.types[name] == "ignore" for name in gone)
-    assert all(found.layout.types.get(name) != "ignore" for name in found.frame)
+    assert all(kinds(found)[name] == "ignore" for name in gone)
+    assert all(kinds(found).get(name) != "ignore" for name in found.frame)
     return gone, found.notes
 
 
@@ -126,15 +126,15 @@ class TestText:
         assert notes == (f"{words}{KEEPS}",) * gone
 
     def test_text_with_errors_is_shown_to_the_checks(self, tmp_path):
-        found = read_text(tmp_path, table(a=[f"{i}.5" for i in range(N - 4)] + ["1.2.3"] * 4))
+        found = read_text(tmp_path, table(a=[f"{i}.5" for i in range(N - 5)] + ["1.2.3"] * 5))
         assert "a" in found.frame
-        assert found.notes == ("'a' is text, because 4 of 40 entries are no numbers "
-                               "(row 37: '1.2.3').",)  # fmt: skip
-        with pytest.raises(ValueError, match=r"Mixed types in column 'a' \(row 1: '0.5', row 37"):
+        assert found.notes == ("'a' is text, because 5 of 40 entries are no numbers "
+                               "(row 36: '1.2.3').",)  # fmt: skip
+        with pytest.raises(ValueError, match=r"Mixed types in column 'a' \(row 1: '0.5', row 36"):
             check_table(found.frame)
-        local = "".join(f"{i},5;{i % 7}\n" for i in range(N - 1))
-        found = read_text(tmp_path, f"a;b\n{local}1,,2;1\n")
-        with pytest.raises(ValueError, match=r"Mixed types in column 'a' \(row 1: '0,5', row 40"):
+        local = "".join(f"{i},5;{i % 7}\n" for i in range(N - 5))
+        found = read_text(tmp_path, f"a;b\n{local}" + "1,,2;1\n" * 5)
+        with pytest.raises(ValueError, match=r"Mixed types in column 'a' \(row 1: '0,5', row 36"):
             check_table(found.frame)
 
 

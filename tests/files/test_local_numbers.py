@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pandas as pd
 import pytest
-from files.written import column, read_text, refusal
+from files.written import column, kinds, read_text, refusal
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
@@ -111,7 +111,7 @@ def test_whole_numbers_that_would_lose_digits_are_text(tmp_path, entries, is_tex
     if is_text:
         assert found.frame["a"].dropna().tolist() == [entry for entry in entries if entry]
         assert "'a' has whole numbers with more digits than" in found.notes[0]
-        assert found.layout.types["a"] == "text"
+        assert kinds(found)["a"] == "text"
         asked = read_text(tmp_path, column(*entries), types={"a": "number"})
         assert asked.frame["a"][0] == float(entries[0])
     else:
@@ -142,8 +142,8 @@ def test_a_few_words_among_numbers_are_missing_and_noted(tmp_path):
     text = column(*[f"{i},5" for i in range(30)], "n/k")
     found = read_text(tmp_path, text)
     assert found.notes[1] == (
-        "'a' has entries 'n/k', which count as missing because the other entries are numbers or "
-        "dates (1 of 31; a type text, types=, --types, keeps them)."
+        "'a' has entries 'n/k', which count as missing because the other entries are "
+        "numbers (1 of 31; a type text, types=, --types, keeps them)."
     )
     assert found.frame["a"].isna().tolist() == [False] * 30 + [True]
     again = read_text(tmp_path, column("N/K", "2,5"), layout=found.layout)
@@ -152,7 +152,9 @@ def test_a_few_words_among_numbers_are_missing_and_noted(tmp_path):
     kept = read_text(tmp_path, text, types={"a": "text"}).frame["a"]
     assert kept[30] == "n/k"
     typed = read_text(tmp_path, column(*[f"{i},5" for i in range(30)], "1,,5"))
-    assert typed.notes == ("'a' is text, because 1 of 31 entries are no numbers (row 31: '1,,5').",)
+    assert "has entries '1,,5', which count as missing" in typed.notes[1]
+    coded = read_text(tmp_path, column(*map(str, range(300, 330)), "V57"))
+    assert coded.notes == ("'a' is text, because 1 of 31 entries are no numbers (row 31: 'V57').",)
     few = read_text(tmp_path, column(*["1", "2", "3"] * 10, "X"))
     assert few.frame["a"][30] == "X"
     message = refusal(tmp_path, text, types={"a": "number"})
@@ -160,8 +162,8 @@ def test_a_few_words_among_numbers_are_missing_and_noted(tmp_path):
         "'a' should hold numbers, but 1 of 31 entries are something else (row 31: 'n/k')" in message
     )
     codes = read_text(tmp_path, column("1", "2", "A", "3"))
-    assert codes.notes == ()
-    assert codes.layout.types == {"a": "text"}
+    assert codes.notes == ("'a' is text, because 1 of 4 entries are no numbers (row 3: 'A').",)
+    assert kinds(codes)["a"] == "text"
 
 
 def grouped(number, decimal, thousands):

@@ -25,26 +25,32 @@ def assert_names(found):
 
 class TestEncodings:
     @pytest.mark.parametrize(
-        "encoding", ["utf-8", "utf-8-sig", "utf-16", "utf-32", "utf-16-le with mark"]
+        ("encoding", "note"),
+        [
+            ("utf-8", ""),
+            ("utf-8-sig", ""),
+            ("utf-16", "utf-16"),
+            ("utf-16-le", "utf-16-le"),
+            ("utf-16-be", "utf-16-be"),
+            ("utf-32", "utf-32"),
+            ("utf-32-le", "utf-32-le"),
+            ("cp1252", "cp1252"),
+            ("latin-1", "cp1252"),
+        ],
     )
-    def test_unicode_needs_no_note(self, tmp_path, encoding):
-        content = NAMES.encode(encoding.split()[0])
-        if "mark" in encoding:
-            content = b"\xff\xfe" + content
-        found = read_text(tmp_path, content)
-        assert_names(found)
-        assert found.notes == ()
-
-    @pytest.mark.parametrize("encoding", ["cp1252", "latin-1"])
-    def test_western_encodings_are_noted(self, tmp_path, encoding):
+    def test_encodings_are_noted(self, tmp_path, encoding, note):
         found = read_text(tmp_path, NAMES.encode(encoding))
         assert_names(found)
-        assert found.notes == ("The file is not UTF-8: read as Windows-1252.",)
+        note = (
+            f"The encoding of the file is {note}; encoding= (--encoding) names another."
+            if note
+            else ""
+        )
+        assert found.notes == ((note,) if note else ())
 
     def test_damaged_utf_16(self, tmp_path):
         message = refusal(tmp_path, b"\xff\xfea\x00,\x00\x00\xd8")
-        assert "damaged UTF-16" in message
-        assert "not text: a zero byte at offset 1" in refusal(tmp_path, "a,b\n".encode("utf-16-le"))
+        assert "damaged utf-16" in message
 
 
 class TestDelimiters:
@@ -78,11 +84,8 @@ class TestDelimiters:
         assert list(found.frame.columns) == ["a", "b", "c"]
         assert found.frame["b"].tolist() == ["x", "x"]
         assert found.frame["c"].tolist() == [2, 4]
-        assert found.notes == (
-            "White space around names of columns is removed.",
-            "'b' has white space around entries, which is removed.",
-        )
-        assert "Duplicate" in refusal(tmp_path, "a,a \n1,2\n", ValueError)
+        assert found.notes == ("'b' has white space around entries, which is removed.",)
+        assert list(read_text(tmp_path, "a,a \n1,2\n").frame.columns) == ["a", "a.1"]
 
 
 class TestLines:

@@ -31,3 +31,8 @@ def refusal(folder, text, error=InputError, **options):
         read_text(folder, text, **options)
     assert "\n" not in str(caught.value)
     return str(caught.value)
+
+
+def kinds(found):
+    """The rules by which the columns of a file were read."""
+    return {name: record["rule"] for name, record in found.layout.decisions.items()}

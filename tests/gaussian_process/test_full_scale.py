@@ -6,12 +6,14 @@ from scipy.linalg import block_diag
 from scipy.stats import multivariate_normal
 from sklearn.gaussian_process.kernels import RBF, ConstantKernel, Matern, WhiteKernel
 
-from bochner.gaussian_process.covariance import Covariance, ObservedRows, rates
 from bochner.gaussian_process.full_scale import (
+    Covariance,
     FullScaleProcess,
+    ObservedRows,
     Residuals,
     nearest,
     nearest_earlier,
+    rates,
 )
 
 RNG = np.random.default_rng(0)

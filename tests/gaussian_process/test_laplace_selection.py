@@ -13,9 +13,9 @@ from bochner.gaussian_process import (
     PoissonLikelihood,
     SoftmaxLikelihood,
 )
+from bochner.gaussian_process.kernel_glm_head import _KernelLaplaceSearch, select_latent_kernel
 from bochner.gaussian_process.laplace import CONSTANT_SPREAD
 from bochner.gaussian_process.laplace_evidence import LaplaceProblem
-from bochner.gaussian_process.laplace_selection import _KernelLaplaceSearch, select_latent_kernel
 from bochner.kernels import NTK, Gaussian, Linear, Matern, Periodic
 from bochner.linear.kernel_families import parameterised
 

@@ -18,7 +18,7 @@ from laws.amplitude_laws import window
 from scipy import stats
 from scipy.special import expit
 
-from bochner.learned.basis import PLAIN, Grid, Matched, Windows
+from bochner.learned.basis import PLAIN, Grid, Matched, TwoSpectraPrior, Windows
 from bochner.learned.chain_run import CollapsedChain
 from bochner.learned.chain_state import ConstantNoise, InverseGammaNoise, StepSizes
 from bochner.learned.dirichlet_mixture import (
@@ -38,7 +38,6 @@ from bochner.learned.moves import (
 )
 from bochner.learned.polya_gamma import LogisticLabels
 from bochner.learned.training_data import TrainingData
-from bochner.learned.two_spectra import TwoSpectraPrior
 from bochner.papers.bank import JointPairChain
 
 PRECISION = LogNormalPrecision(mean=-2.0, std=0.7)

@@ -7,10 +7,9 @@ import pytest
 from laws.group_laws import kernel_bound
 from numpy.testing import assert_allclose
 
-from bochner.learned.basis import Matched
+from bochner.learned.basis import Matched, TwoSpectraPrior
 from bochner.learned.frequency_priors import Components, frequency_components
 from bochner.learned.learned_kernel import mean_kernel
-from bochner.learned.two_spectra import TwoSpectraPrior
 
 
 def some_frequencies(rng, m=400):

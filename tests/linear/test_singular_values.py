@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from bochner.linear.singular_values import spectrum_of
+from bochner.linear.diagnosis_result import spectrum_of
 
 
 def planted(values, seed=0):

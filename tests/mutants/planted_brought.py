@@ -13,13 +13,14 @@ from tables.test_fingerprints import (
 )
 
 from bochner.files import (
-    column_types,
-    column_values,
+    delimited_text,
+    extra_rows,
     headings,
     identifiers,
-    local_numbers,
+    number_rule,
+    rule_reading,
     table_reading,
-    text_files,
+    written_amounts,
 )
 from bochner.files.errors import InputError
 from bochner.tables import table_checks
@@ -44,41 +45,48 @@ def plant(name, owner, function, old, new, *cases, users=()):
     planted(*map(file_of, cases), name=name)(edit(owner, function, old, new, *users))
 
 
-plant("other_units_are_read", column_values, "_refuse_other_unit", "unit is None or",
-      "True or unit is None or", "a unit after a space")  # fmt: skip
-plant("a_half_is_enough", column_types, "_without_words", "SHARE_READ * n_present", "0.0",
+plant("other_units_are_read", number_rule.NumberRule, "read", "if (unit or",
+      "if False and (unit or", "a unit after a space")  # fmt: skip
+plant("a_half_is_enough", rule_reading.ReadColumn, "is_enough", "1.0 - SHARE_READ", "1.0",
       "many words among numbers")  # fmt: skip
-plant("words_are_not_recorded", table_reading, "_convert", "if values.words:", "if False:",
-      "a few words")  # fmt: skip
-plant("codes_lose_their_zeros", local_numbers, "code_rule", "if row < 0:", "if True:",
-      "zeros that tell codes apart", users=[column_types])  # fmt: skip
+plant("codes_are_words", rule_reading.ReadColumn, "is_enough", "if any(any(map(str.isdigit, word))",
+      "if False and any(any(map(str.isdigit, word))", "codes among numbers")  # fmt: skip
+plant("words_are_few", rule_reading.ReadColumn, "is_enough", "are_few = are_words and",
+      "are_few = False and", "a word among numbers")  # fmt: skip
+plant("words_are_not_recorded", rule_reading, "_finish", "if kept else {}",
+      "if False else {}", "a word among numbers")  # fmt: skip
+plant("factors_are_units", written_amounts.WrittenNumbers, "amount", "if some else {}",
+      "if False else {}", "two factors")  # fmt: skip
+plant("flags_are_units", written_amounts._End, "scale",
+      "self.unit\n", "self.front + self.rest\n", "flags")  # fmt: skip
+plant("codes_lose_their_zeros", number_rule, "_decide_codes",
+      'lengths["min"] == lengths["max"] <', "0 <",
+      "zeros that tell codes apart")  # fmt: skip
 plant("names_of_identifiers_are_few", identifiers, "_names_identifiers",
       "_IDENTIFIER_WORD.fullmatch(word)", "False", "a parcel")  # fmt: skip
-plant("text_has_missing_words", column_types, "guess",
-      "return Guess(name, kind, texts, texts, None, padded)",
-      "return Guess(name, kind, _without(texts, MISSING), texts, None, padded)",
-      "Namibia", users=[table_reading])  # fmt: skip
-plant("words_of_the_user_are_ignored", column_types, "guess", "if options.missing:", "if False:",
-      "a date that is missing", users=[table_reading])  # fmt: skip
-plant("first_lines_are_names", headings, "_is_data", "return not are_names", "return False",
+plant("codes_of_one_column_are_certain", rule_reading, "missing_codes",
+      "len(names) > 1 and any(", "any(", "a code in one column", users=[table_reading])  # fmt: skip
+plant("small_negative_numbers_are_codes", rule_reading, "missing_codes",
+      "any(names.values())", "True",
+      "counts with a small negative number", users=[table_reading])  # fmt: skip
+plant("text_has_missing_words", rule_reading, "_read", "some = ReadColumn(column,",
+      "some = ReadColumn(bare,", "Namibia")  # fmt: skip
+plant("words_of_the_user_are_ignored", rule_reading, "read_by_rules",
+      ".without(options.missing)", "", "a date that is missing", users=[table_reading])  # fmt: skip
+plant("first_lines_are_names", headings, "_is_data", "or not are_names", "or False",
       "a first line of data")  # fmt: skip
-plant("wavelengths_are_data", headings, "_is_data", "are_names |= bool(np.allclose(",
-      "bool(np.allclose(",
+plant("wavelengths_are_data", headings, "_is_data",
+      "_FEWEST_STEPS and bool(np.allclose(steps, steps[0], rtol=0.01))",
+      "_FEWEST_STEPS and False",
       "wavelengths as names")  # fmt: skip
-plant("titles_are_names", headings, "_count_titles", "return count if has_names else 0", "return 0",
-      "two titles and a blank line")  # fmt: skip
-plant("totals_are_rows", headings, "without_summaries", "if not any(labels)", "if True", "a total",
-      users=[table_reading])  # fmt: skip
-plant("levels_are_totals", headings, "_occurs", "label in above.to_pylist()", "False",
-      "a level called average")  # fmt: skip
-plant("names_within_are_rows", headings, "without_repeated_names", "if is_name is None or",
-      "if True or", "names within", users=[table_reading])  # fmt: skip
-plant("blank_lines_are_skipped", text_files, "_parse", "ignore_empty_lines=width > 1",
+plant("names_within_are_rows", extra_rows, "_without_repeated_names", "if not named:",
+      "if True:", "names within")  # fmt: skip
+plant("blank_lines_are_skipped", delimited_text._Body, "columns", "ignore_empty_lines=width > 1",
       "ignore_empty_lines=True", "blank lines of one column")  # fmt: skip
-plant("the_mark_of_the_fit_is_that_of_every_file", table_reading, "_convert",
+plant("the_mark_of_the_fit_is_that_of_every_file", table_reading, "_by_rules",
       "if options.recorded and delimiter", "if False and delimiter",
       "decimal commas, then points")  # fmt: skip
-plant("skipped_lines_are_looked_at", text_files, "find_layout", "if options.skip:", "if False:",
+plant("skipped_lines_are_looked_at", delimited_text, "read_texts", "(options.skip or 0) +", "0 +",
       "lines that are skipped", users=[table_reading])  # fmt: skip
 
 

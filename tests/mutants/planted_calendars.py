@@ -60,7 +60,7 @@ planted(test_calendars.test_months_by_their_last_business_day, name="months_are_
 planted(
     lambda: test_calendars.test_an_index_knows_its_holidays(test_calendars.WEEKDAYS),
     name="offsets_are_known_by_their_short_names",
-)(edit(offsets, "as_text", "to_offset(name) == offset", "to_offset(name)"))
+)(edit(offsets, "as_text", "to_offset(text) == offset", "to_offset(text)"))
 
 
 @changes(

@@ -7,14 +7,7 @@ from files.test_local_dates import SEVERAL, test_offsets_from_utc_are_kept
 from mutants.planted_reading import in_folder
 from mutants.registry import changes, edit, plant_edits, planted
 
-from bochner.files import (
-    clocks,
-    column_types,
-    column_values,
-    columns,
-    local_dates,
-    table_reading,
-)
+from bochner.files import columns, date_rule, local_dates, table_reading
 from bochner.tables import encoder, encodings
 
 BY_CLOCK = encoded(pd.Series(HOURS.tz_convert(BERLIN).tz_localize(None)))
@@ -40,36 +33,37 @@ planted(
     followed("own offsets"),
     test_clocks.test_missing_dates_and_mixed_offsets,
     name="the_clock_of_an_entry_shows_utc",
-)(edit(clocks, "entry_clock", "entry.replace(tzinfo=None)", "entry_in_utc(entry)", columns))
+)(edit(columns, "entry_clock", "entry.replace(tzinfo=None)", "entry_in_utc(entry)", columns))
 
 plant_edits(
-    clocks,
+    columns,
     "clock_times",
     lambda: test_clocks.test_clocks_are_those_of_pandas("Australia/Lord_Howe"),
     users=(columns, test_clocks),
     one_offset_for_all_times=("np.array(offsets, ", "np.array(offsets[:1] * len(offsets), "),
     offsets_change_at_full_days_only=(
-        "int(quarter) * _QUARTER",
-        "int(quarter) // 96 * 96 * _QUARTER",
+        "M8[15m]",
+        "M8[D]",
     ),
 )
 
 planted(
     in_folder(test_offsets_from_utc_are_kept, SEVERAL), name="texts_of_iso_dates_lose_their_clock"
-)(edit(local_dates, "iso_times", "else _iso_clock(texts)", "else utc", column_types))
+)(edit(local_dates, "iso_dates", "clock - utc", "0 * (clock - utc)", date_rule))
 
 planted(
     in_folder(test_offsets_from_utc_are_kept, SEVERAL),
     name="one_offset_stands_for_several",
-)(edit(column_values, "_zoned", "len(distinct) == 1", "True"))
+)(edit(local_dates.LocalDates, "series", "len(distinct) == 1", "True"))
 
 
 @changes(
     table_reading,
-    "_prepared",
+    "_by_rules",
     in_folder(test_clocks.test_columns_of_parquet_keep_their_clock, BY_CLOCK),
 )
-def files_with_zones_are_read_in_utc(right, name, series, kind, options):
-    if isinstance(series.dtype, pd.DatetimeTZDtype):
-        series = series.dt.tz_convert("UTC").dt.tz_localize(None)
-    return right(name, series, kind, options)
+def files_with_zones_are_read_in_utc(right, columns, *arguments):
+    for name, series in columns.items():
+        if isinstance(series.dtype, pd.DatetimeTZDtype):
+            columns[name] = series.dt.tz_convert("UTC").dt.tz_localize(None)
+    return right(columns, *arguments)

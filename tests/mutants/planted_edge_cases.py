@@ -19,8 +19,8 @@ from tables import (
     test_widths,
 )
 
-from bochner.comparison import forecast_errors as forecasts
-from bochner.comparison import study, verdict
+from bochner.comparison import forecast_fits as forecasts
+from bochner.comparison import outcomes, study, verdict
 from bochner.features import positive_features as positive
 from bochner.features import row_sums as stats
 from bochner.features.chunks import Chunk, RowSample
@@ -143,8 +143,14 @@ plant_edits(
     study,
     "own_outcomes",
     test_outcomes.test_each_target_has_its_own_outcome,
-    the_unit_of_test_rows=("split.y[:, number])", "split.y_test[:, number])"),
-    targets_without_groups=("clusters=split.groups_test", "clusters=None"),
+    the_unit_of_test_rows=("np.var(split.y, axis=0)", "np.var(split.y_test, axis=0)"),
+)
+plant_edits(
+    outcomes,
+    "outcome",
+    test_outcomes.test_each_target_has_its_own_outcome,
+    users=(study,),
+    targets_without_groups=('"clusters": split.groups_test', '"clusters": None'),
 )
 plant_edits(
     widths,

@@ -325,8 +325,7 @@ plant_edits(
     observations,
     "equal_rows",
     test_observations.check_labels,
-    labels_of_different_rows=("np.count_nonzero(is_single) + of_repeated", "of_repeated"),
-    rows_of_equal_keys_that_count_as_equal=("counts[place] > 1", "counts[place] > 2"),
+    labels_of_the_last_column=("mixed(keys + bits", "mixed(bits"),
 )
 plant_edits(
     landmark_fits,

@@ -6,7 +6,7 @@ from mutants.registry import edit, plant_edits, planted
 from series import test_forecaster, test_holidays
 
 from bochner import Forecaster
-from bochner.comparison import forecast_errors as origins
+from bochner.comparison import forecast_fits as origins
 from bochner.series import calendars
 from bochner.series.fitted_series import SeriesForecasts
 
@@ -49,7 +49,7 @@ def check_origins():
 
 
 planted(check_origins, name="first_origins_have_nothing_before_them")(
-    edit(origins, "_origins_and_season", "len(y) - max(horizon, FEWEST_BEFORE)", "len(y)")
+    edit(origins, "origin_scores", "len(y) - max(horizon, FEWEST_BEFORE)", "len(y)", test_origins)
 )
 
 

@@ -16,12 +16,12 @@ from mutants.registry import changes, deferred, plant_edits, planted, quietly, r
 from papers import test_least_squares_labels
 
 from bochner.learned import (
+    basis,
     chain_state,
     learned_kernel,
     modulated_waves,
     moves,
     noise_field,
-    two_spectra,
 )
 from bochner.learned.basis import Grid, Matched
 from bochner.learned.draws import Draws
@@ -126,7 +126,7 @@ plant_edits(
 replaces(Matched, "proposed", check_blocks(MATCHED), name="stationary_proposals")(
     lambda self, omega, index, values: WaveFeatures(self.split(values)[0])
 )
-changes(two_spectra, "crank_nicolson", check_joint("matched-sparse"), name="phases_too_wide")(
+changes(basis, "crank_nicolson", check_joint("matched-sparse"), name="phases_too_wide")(
     lambda right, *args: 3.0 * right(*args)
 )
 

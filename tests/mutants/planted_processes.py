@@ -18,8 +18,7 @@ from mutants.registry import edit, plant_edits, planted
 from bochner import GaussianProcessClassifier, GaussianProcessRegressor
 from bochner.files import ModelFileError
 from bochner.files import json_tree as tree
-from bochner.gaussian_process import covariance, gaussian_process_regressor
-from bochner.gaussian_process import covariance as exact
+from bochner.gaussian_process import full_scale, gaussian_process_regressor
 from bochner.gaussian_process import process_base as process_kernels
 from bochner.gaussian_process import process_base as search
 from bochner.gaussian_process.full_scale import FullScaleProcess, Residuals
@@ -94,7 +93,7 @@ planted(
     name="the_error_is_of_variances_not_of_deviations",
 )(edit(Residuals, "divergence", "0.5 * len", "len"))
 planted(dense.check_rates, name="flat_kernels_reach_somewhere")(
-    edit(covariance, "_half_loss", "return np.inf", "return 1.0")
+    edit(full_scale, "_half_loss", "return np.inf", "return 1.0")
 )
 
 
@@ -113,7 +112,7 @@ planted(check_noise, name="factors_of_noise_are_forgotten")(
     )
 )
 planted(check_many, name="noise_is_added_once_more")(
-    edit(exact, "covariance_factor", "+= noise", "+= 2.0 * noise", gaussian_process_regressor)
+    edit(full_scale, "covariance_factor", "+= noise", "+= 2.0 * noise", gaussian_process_regressor)
 )
 planted(test_noise_of_blocks_is_that_of_a_search_over_dense_densities, name="squares_are_doubled")(
     edit(search, "noise_of_near_rows", "+ total / variance", "+ 2.0 * total / variance")

@@ -14,7 +14,8 @@ from files.test_local_numbers import test_groups_of_three_digits_follow_the_othe
 from files.written import column
 from mutants.registry import changes, edit, planted
 
-from bochner.files import column_types, identifiers, local_dates, table_reading
+from bochner.files import date_rule, identifiers, local_dates
+from bochner.files.number_rule import NumberRule
 
 
 def in_folder(test, *arguments):
@@ -32,7 +33,7 @@ DIFFERENT = [(7 * i) % 101 for i in range(N)]
 planted(
     in_folder(TestWholeNumbers().test_others_stay, "size", DIFFERENT),
     name="measurements_that_differ_are_identifiers",
-)(edit(identifiers, "_reason_of_numbers", "if _names_identifiers(words):", "if True:"))
+)(edit(identifiers, "_reason_of_numbers", "if _names_identifiers(words)", "if True"))
 
 
 @changes(
@@ -49,27 +50,27 @@ planted(
         test_groups_of_three_digits_follow_the_other_columns, "0,5", 1.234, "decimals are assumed"
     ),
     name="other_columns_do_not_vote_on_the_decimal_mark",
-)(edit(column_types, "decide_conventions", 'votes[",",] > votes[".",]', "False", table_reading))
+)(edit(NumberRule, "settle", 'counts[","] > counts["."]', "False"))
 
 planted(
     in_folder(
         test_an_order_that_no_entry_shows, column(*RISING, delimiter=","), "day", "rise from row"
     ),
     name="the_order_of_rows_is_no_evidence",
-)(edit(column_types, "_open_order", "len(rising) == 1", "False"))
+)(edit(date_rule, "_open_order", "len(rising) == 1", "False"))
 
 planted(
     in_folder(test_offsets_from_utc_are_kept, ["2021-12-31 01:00-0130", "2021-12-31 2:30"]),
     name="zones_have_no_sign",
-)(edit(local_dates, "_minutes", 'int(f"{zone[0]}1") * ', ""))
+)(edit(local_dates, "_offset_of", 'int(f"{match[1]}1") * ', ""))
 planted(
     in_folder(test_offsets_from_utc_are_kept, WEST),
     name="minutes_of_zones_have_no_sign",
 )(
     edit(
         local_dates,
-        "_minutes",
-        "(60 * int(digits[:2]) + int(digits[2:]))",
-        "60 * int(digits[:2]) + int(digits[2:])",
+        "_offset_of",
+        "(60 * int(match[2]) + int(match[3] or 0))",
+        "60 * int(match[2]) + int(match[3] or 0)",
     )
 )

@@ -8,7 +8,7 @@ from tables.test_encoder import (
     in_tokyo,
 )
 
-from bochner.files import clocks, columns
+from bochner.files import columns
 from bochner.tables import cycles, encodings, level_means
 from bochner.tables import encodings as known_entries
 
@@ -22,7 +22,7 @@ def in_text(days):
 planted(
     lambda: DATES.test_decimal_years_in_utc(in_text),
     name="zones_are_forgotten",
-)(edit(clocks, "entry_in_utc", ".astimezone(UTC)", "", columns))
+)(edit(columns, "entry_in_utc", ".astimezone(UTC)", "", columns))
 
 planted(
     lambda: DATES.test_cycles_that_vary_and_repeat("2020-01-01", 24, "h", set()),
@@ -54,7 +54,7 @@ planted(LEVELS.test_means_of_a_level_know_no_later_target, name="means_that_know
 )
 
 planted(TEXT.test_levels_of_a_later_table_that_are_new, name="missing_text_is_a_new_level")(
-    edit(known_entries, "_levels", "column.present & ", "")
+    edit(known_entries, "_levels", "column.present & (codes_of(", "(codes_of(")
 )
 
 planted(LEVELS.test_rare_levels_are_not_new, name="rare_levels_are_new")(

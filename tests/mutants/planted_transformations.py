@@ -4,9 +4,8 @@ from mutants.registry import plant_edits
 from tables import test_transformed_targets
 
 from bochner.tables import table_predictions, table_regressor
-from bochner.tables import target_transformations as transformations
-from bochner.tables.table_predictions import NumberPredictor
-from bochner.tables.target_transformations import Transformation
+from bochner.tables import table_predictions as transformations
+from bochner.tables.table_predictions import NumberPredictor, Transformation
 
 plant_edits(
     NumberPredictor,

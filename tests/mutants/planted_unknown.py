@@ -67,13 +67,18 @@ for name, old, new in (
     ),
     (
         "slopes_of_the_full_distance",
-        "np.full(len(distance), _CONTINUED)",
-        "np.full(len(distance), 3.0)",
+        "share = _CONTINUED * most",
+        "share = 3.0 * most",
     ),
 ):
     planted(partial(laws.check_beyond), name=name)(edit(far_rows.FarRows, "continued", old, new))
 planted(fresh(laws.check_far_entry), name="predictions_go_on_for_ever")(
-    edit(far_rows.FarRows, "continued", "where=distance > most", "where=distance < 0.0")
+    edit(
+        far_rows.FarRows,
+        "continued",
+        "np.maximum(np.abs(self.beyond[:, j]), most)",
+        "np.full(len(self.rows), most)",
+    )
 )
 planted(partial(laws.check_beyond), name="only_greater_entries_are_out_of_range")(
     edit(known_entries.KnownEntries, "of", "np.nan_to_num(over + under)", "np.nan_to_num(over)")

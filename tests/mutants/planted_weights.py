@@ -15,8 +15,8 @@ plant_edits(
     "table_rows",
     test_table_weights.test_a_row_is_one_observation_whatever_the_unit_of_its_weight,
     whole_weights_are_counts=(
-        "weights is not None and are_counts",
-        "weights is not None and (weights == np.rint(weights)).all()",
+        "if are_counts:",
+        "if (weights == np.rint(weights)).all():",
     ),
 )
 

@@ -5,9 +5,8 @@ import pytest
 from laws.amplitude_laws import features
 from numpy.testing import assert_allclose
 
-from bochner.learned.basis import Grid
+from bochner.learned.basis import Grid, TwoSpectraPrior
 from bochner.learned.training_data import TrainingData
-from bochner.learned.two_spectra import TwoSpectraPrior
 from bochner.papers.bank import independent_start
 from bochner.papers.gabasr import LeastSquaresChain
 

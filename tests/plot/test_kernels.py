@@ -191,7 +191,7 @@ REFUSED = [
     (lambda: plot.kernel(Gaussian(), extent=(1.0, 2.0)), "or one for each of 1 inputs"),
     (lambda: plot.kernel(Gaussian(), X, inputs=[2]), r"some of x0, x1, by name or number, got \[2"),
     (lambda: plot.kernel(Gaussian(), X, names=["a"]), "one for each of 2 inputs"),
-    (lambda: plot.kernel(lambda X, Y: np.zeros(len(X))), r"return shape \(11, 11\)"),
+    (lambda: plot.kernel(lambda X, Y: np.zeros(len(X))), r"return shape \(201, 201\)"),
     (lambda: plot.kernel(Gaussian(), X, ax=[]), "ax must be a sequence of 2 Axes"),
     (lambda: plot.kernel(Gaussian(), theme="blue"), "theme must be one of 'light', 'dark'"),
     (lambda: plot.spectrum(Wavy(), axis="time"), "axis must be 'auto', 'frequency' or 'period'"),

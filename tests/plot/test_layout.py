@@ -7,8 +7,7 @@ import pytest
 from plot.layout import faults
 
 from bochner import plot
-from bochner.plot.calibration_curves import CalibrationDisplay
-from bochner.plot.class_errors import ConfusionDisplay, RocDisplay
+from bochner.plot.class_errors import CalibrationDisplay, ConfusionDisplay, RocDisplay
 from bochner.plot.effects import EffectDisplay
 from bochner.plot.kernel_curves import EnvelopeDisplay, KernelDisplay
 from bochner.plot.regression_errors import PredictionsDisplay, ResidualsDisplay

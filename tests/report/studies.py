@@ -50,7 +50,9 @@ def build(model, frame, target, task, kind="random", *, names=("y",), fit=(), no
     facts = studies.table_facts(frame, "table.csv", notes)
     shares = model.importance(), model.interactions()
     return [
-        studies.Study(model, name, facts, split.of_target(number), own, *shares, RECORD)
+        studies.Study(
+            model, name, facts, split.of_target(number), own, *shares, RECORD, number=number
+        )
         for number, (name, own) in enumerate(zip(names, found, strict=True))
     ]
 

@@ -67,7 +67,7 @@ def test_tables_of_any_kind(kind):
         (table(20)[0], np.zeros(19), "one entry for each of the 20 rows"),
         (table(20)[0].iloc[:0], np.zeros(0), "at least one"),
         (table(20)[0], np.r_[1e200, np.zeros(19)], "y must have its largest number between"),
-        (table(20)[0], np.r_[np.nan, np.zeros(19)], "y must be finite"),
+        (table(20)[0], np.r_[np.nan, np.zeros(19)], "missing in 1 of 20 rows"),
         (table(20)[0], ["a"] * 20, "y must hold numbers"),
     ],
 )

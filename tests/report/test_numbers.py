@@ -23,7 +23,7 @@ from bochner.report.html_blocks import Figure, Table
 from bochner.report.residual_section import drift
 from bochner.report.subject import Subject, subjects_of
 from bochner.tables.sensitivity import Effect, VarianceShares
-from bochner.tables.target_transformations import Transformation
+from bochner.tables.table_predictions import Transformation
 
 STATED = []
 """Patterns of the titles of figures and tables, and of findings, whose numbers are tested here."""
@@ -224,7 +224,7 @@ def test_coverage_by_level_is_that_of_the_intervals_of_the_model(model, number, 
     y = of_target(model.predict(rows)) + 2.0 * np.random.default_rng(8).normal(size=len(rows))
     ends = map(of_target, model.predict_interval(rows, 0.9))
     own = Outcome(y, of_target(model.predict(rows)), *ends, unit=9.0)
-    checked = replace(study, model=model, outcomes={"bochner": own})
+    checked = replace(study, model=model, outcomes={"bochner": own}, number=number or 0)
     accuracy.intervals_section(Subject(checked, 1 if number is None else 2))
     ((display, _),) = pictures.values()
     for level, observed in zip(display.predicted, display.observed, strict=True):
@@ -528,7 +528,7 @@ def test_shares_of_columns(pictures):
 
 OF_WORDS = ("There are enough rows: .*", "All columns are used: .*", "No two important columns .*",
             "Residuals (show|depend) .*", r"\d+ % intervals (are calibrated for|depend on) .*",
-            "Few (test )?rows: .*", "All classes have .*",
+            "Few (test )?rows: .*", "All classes have .*", "No column determines .*",
             "Log loss of all methods", "Columns", "Parts of the sum")  # fmt: skip
 """Findings, a figure and tables that are tested with the checks and the pages."""
 

@@ -9,7 +9,7 @@ from scipy.special import ndtr
 from scipy.stats import chi
 
 from bochner import kernels, spectral_measure
-from bochner.spectral import lattice_points as lattice
+from bochner.spectral import schemes as lattice
 from bochner.spectral import schemes as sampling
 
 

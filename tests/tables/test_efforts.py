@@ -1,7 +1,5 @@
 """Sizes of a fit within a time limit, by counts of operations at a known speed."""
 
-from time import perf_counter
-
 import numpy as np
 import pytest
 from numpy.testing import assert_array_equal
@@ -81,7 +79,7 @@ def test_boosting_ends_within_the_limit():
         assert estimator_laws.n_fits(len(plan.scored.units), n_rows) == 5
         rate = 5.0 * tree_seconds(n_rows, n_columns, 1, 1.0) / seconds
         learner = Learner(EFFORTS["quick"], 1, limit, silent)
-        return learner._iterations(boosting, plan, n_columns, perf_counter(), rate)
+        return learner._iterations(boosting, plan, n_columns, rate)
 
     assert [iterations(large, n, 1e-9) for n in (1, 2, 3)] == [1000, 1000, 500]
     assert iterations(large, 1, 1e9, limit=None) == 1000

@@ -182,7 +182,7 @@ def test_no_base_model_starts_late():
         patch.setattr(
             Learner,
             "_is_late",
-            lambda self, began, share, seconds=0.0: share == 0.7 or late(self, -1.0, 1.0),
+            lambda self, share, seconds=0.0: share == 0.7 or late(self, 1.0),
         )
         clock = iter(np.zeros(2000))
         second = learned([Ridge()], time_limit=10.0)

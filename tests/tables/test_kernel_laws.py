@@ -169,7 +169,7 @@ class InParts:
     def __init__(self, rows, cuts):
         self.parts = [rows.part(part) for part in np.split(np.arange(len(rows)), cuts)]
 
-    def total(self, function):
+    def __call__(self, function):
         return sum(function(part) for part in self.parts)
 
 

@@ -66,7 +66,7 @@ def assert_dense(law, X=NEW, blocks=BLOCKS, atol=1e-3):
     relative = np.maximum(1.0 - explained, 0.0) + law.found.alpha / weight
     variances = laws.variances(X, weight)[:, 0]
     assert_allclose(variances, relative[:, None] * law.signal, rtol=1e-5)
-    return laws._prepared.sums[0]
+    return laws._prepared[1][0]
 
 
 def test_loops_are_the_public_kernels_in_the_precision_that_the_noise_needs():
@@ -95,8 +95,8 @@ def test_equal_blocks_are_looked_up_once_where_new_rows_have_them_too():
     found = LearnedKernel(Laplacian(tuple(np.linspace(1.0, 2.0, 5)[np.r_[SHARED, [2] * 5]])), 1.0)
     law = replace(law_of(), columns=np.arange(16), found=found)
     laws = Laws(rows, [law], TreeInputs.of(np.arange(16), np.r_[SHARED, [5] * 5]))
-    assert_array_equal(laws._prepared.blocks.twin, [0, 1, 0])
-    assert len(laws._prepared.sums[0].kernel.used) == 2
+    assert_array_equal(laws._prepared[0].twin, [0, 1, 0])
+    assert len(laws._prepared[1][0].kernel.used) == 2
     for X in (new, np.hstack([NEW, NEW[::-1, 2:7]])):
         assert_allclose(laws.means(X)[:, 0], found.kernel(X, rows) @ law.coef, atol=1e-4)
 

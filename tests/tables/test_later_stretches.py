@@ -84,7 +84,7 @@ def test_few_independent_scores_widen_intervals():
 def test_widths_of_later_rows_are_fitted_to_stretches():
     judged, _, _, y, _ = over_time()
     with patch.object(weighted_sum, "fitted_widths", wraps=weighted_sum.fitted_widths) as fit:
-        SumOfLaws.of(judged, y, np.ones(len(y)))
+        SumOfLaws.with_left_out(judged, y, np.ones(len(y)))
     assert fit.call_args.kwargs == {"are_stretches": True}
 
 

@@ -5,7 +5,7 @@ import pytest
 
 from bochner.tables import sensitivity
 from bochner.tables.contributions import Contributions
-from bochner.tables.sensitivity import Dependence, Effect, RowFunction, VarianceShares, owners_of
+from bochner.tables.sensitivity import Dependence, Effect, VarianceShares
 
 # Parts of the variance of Ishigami's function: first, second, first and third together.
 PARTS = np.array([0.5 * (1.0 + np.pi**4 / 50.0) ** 2, 49.0 / 8.0, np.pi**8 * 0.08 / 225.0])
@@ -20,7 +20,7 @@ def ishigami(X):
 
 def of_function(function, X, groups):
     groups = {name: np.array(group, dtype=int) for name, group in groups.items()}
-    return Dependence(RowFunction(function, owners_of(groups, X.shape[1])), X, groups)
+    return Dependence(function, X, groups)
 
 
 def dependence(function, groups=SINGLE, seed=0):

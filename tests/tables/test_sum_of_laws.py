@@ -55,7 +55,7 @@ def judged_by(means, y, weights=None, noise=1.0, groups=None):
     law = KernelLaw("", LearnedKernel(Gaussian(), noise), np.arange(1), *np.zeros((2, 1, 1)), 1.0)
     n_laws = means.shape[1]
     variances = np.broadcast_to((noise / weights)[:, None, None], (len(y), n_laws, 1))
-    laws = Laws(np.zeros((1, 1)), [law] * n_laws)
+    laws = Laws(np.zeros((1, 1)), [replace(law, name=str(number)) for number in range(n_laws)])
     new = np.full(variances.shape, noise)
     rows, columns = np.zeros((len(y), 1)), TreeInputs.of(np.arange(1), None)
     scored = laws, np.arange(len(y)), rows, columns
@@ -67,14 +67,15 @@ def test_weights_of_laws_do_not_know_what_they_are_scored_on():
     rng = np.random.default_rng(0)
     y, means = rng.normal(size=(200, 20)), rng.normal(size=(200, 20, 40))
     found = [
-        SumOfLaws.of(judged_by(m, t), t, np.ones(20)).left_out_rmse
+        SumOfLaws.with_left_out(judged_by(m, t), t, np.ones(20))[0].left_out_rmse
         for m, t in zip(means, y, strict=True)
     ]
     fresh = rng.normal(size=(200, 500, 41))
     errors = []
     for m, t, new in zip(means, y, fresh, strict=True):
-        model = SumOfLaws.of(judged_by(m, t), t, np.ones(20))
-        errors.append(np.mean((new[:, 0] - new[:, 1:] @ model.weights) ** 2))
+        model, _ = SumOfLaws.with_left_out(judged_by(m, t), t, np.ones(20))
+        used = [1 + int(law.name) for law in model.laws.members]
+        errors.append(np.mean((new[:, 0] - new[:, used] @ model.weights) ** 2))
     excess = np.square(found) - errors
     assert abs(excess.mean()) < 3.0 * excess.std() / np.sqrt(200)
 
@@ -83,7 +84,8 @@ def test_expected_errors_are_those_of_weight_one():
     rng = np.random.default_rng(1)
     weights = 10.0 ** rng.uniform(-1.0, 1.0, 4000)
     y = 0.5 * rng.normal(size=4000) / np.sqrt(weights)
-    model = SumOfLaws.of(judged_by(np.zeros((4000, 1)), y, weights, 0.25), y, weights)
+    judged = judged_by(np.zeros((4000, 1)), y, weights, 0.25)
+    model, _ = SumOfLaws.with_left_out(judged, y, weights)
     assert_allclose(model.left_out_rmse, 0.5, rtol=0.05)
     assert_allclose(model.law.std, 1.0, rtol=0.05)
     rows, new = np.zeros((3, 1)), np.array([0.1, 1.0, 10.0])
@@ -103,7 +105,7 @@ def test_weights_tell_noise_from_function():
     y = np.sqrt(0.5 * latent + 1.2 * 0.8 / weights) * rng.normal(size=n)
     judged = judged_by(np.zeros((n, 1)), y, weights, 0.8)
     judged = replace(judged, variances=judged.noise + latent[:, None, None])
-    model = SumOfLaws.of(judged, y, weights / weights.mean())
+    model, _ = SumOfLaws.with_left_out(judged, y, weights / weights.mean())
     (law,) = model.laws.members
     assert_allclose(law.signal, 0.5, rtol=0.08)
     assert_allclose(law.signal * law.found.alpha, 1.2 * 0.8, rtol=0.04)
@@ -145,7 +147,7 @@ def fitted(X, y, effort=SMALL, **options):
     rows = Observations.of(X, y[:, None], np.ones(len(y)), options.pop("groups", None))
     columns = [np.arange(X.shape[1])]
     judged = learner(effort=effort).fit(rows, columns, np.random.default_rng(0), **options)
-    return judged, SumOfLaws.of(judged, y, np.ones(len(y)))
+    return judged, SumOfLaws.with_left_out(judged, y, np.ones(len(y)))[0]
 
 
 LEVELS = np.array([0.1, 0.5, 0.8])
@@ -167,7 +169,7 @@ def of_new_rows(rng, n_samples, effort):
     judged, model = fitted(X, y - shift, effort)
     assert len(judged.scored) == n_samples - 1000 if n_samples >= 1500 else n_samples
     predictive = Predictive.of_rows(*model.components(new), model.law, lambda values: values)
-    lower, upper = predictive.interval(0.9)
+    lower, upper = predictive.quantiles(np.array([0.05, 0.95])).T
     truth = truth - shift
     quantiles = predictive.quantiles(LEVELS)
     error = np.sqrt(np.mean((model.predict(new) - truth) ** 2))

@@ -11,9 +11,8 @@ from scipy.stats import norm, rankdata
 
 from bochner import TableRegressor
 from bochner.tables import table_predictions
-from bochner.tables import target_transformations as transformations
-from bochner.tables.table_predictions import ScaledTargets
-from bochner.tables.target_transformations import Transformation
+from bochner.tables import table_predictions as transformations
+from bochner.tables.table_predictions import ScaledTargets, Transformation
 
 RNG = np.random.default_rng(0)
 POSITIVE = RNG.lognormal(size=500)

@@ -235,10 +235,7 @@ def check_dim(name: str, value: LengthScale, dim: int) -> None:
 
 
 class Scratch(local):
-    """Reusable memory for blocks, separate for each thread.
-
-    The operating system maps new memory page by page, which may take longer than the computation.
-    """
+    """Reusable memory for blocks, separate for each thread: new memory is mapped page by page."""
 
     def __init__(self) -> None:
         self._memory = np.empty(0, dtype=np.byte)
@@ -290,11 +287,9 @@ SomeFloats = TypeVar("SomeFloats", bound=Floats)
 
 
 def floored(values: SomeFloats) -> SomeFloats:
-    """Replace smaller values of a positive kernel by the squared rounding error, in place.
+    """Raise values of a positive kernel to the squared rounding error, in place.
 
-    Products of smaller values, and the entries of factors and inverses of matrices of them, soon
-    are subnormal numbers, with which processors compute a hundred times as slowly. Values of the
-    squared rounding error change no digit of sums with values of about one.
+    Products of smaller values soon are subnormal numbers, which take a hundred times as long.
     """
     np.maximum(values, np.finfo(values.dtype).eps ** 2, out=values)
     return values
@@ -303,9 +298,8 @@ def floored(values: SomeFloats) -> SomeFloats:
 def jittered_cholesky(matrix: Array, ridge: float = 0.0, scale: float = 0.0) -> Array:
     """Return the lower Cholesky factor of ``matrix + ridge I``, with jitter added if needed.
 
-    The jitter starts at 1e-15, about the rounding error, of the mean diagonal and grows tenfold to
-    1e-6; a matrix that needs more raises ``LinAlgError``. A ``scale`` above the mean diagonal, such
-    as the size of terms whose difference the matrix is, replaces it. Only the factor is allocated.
+    The jitter grows from 1e-15 to 1e-6 of the mean diagonal, or of a greater ``scale``; a matrix
+    that needs more raises ``LinAlgError``. Only the factor is allocated.
     """
     diagonal = np.arange(len(matrix))
     scale = max(float(np.mean(np.diagonal(matrix))), scale) + ridge
@@ -324,10 +318,9 @@ def upper_triangle(
     dtype: DTypeLike,
     n_threads: int | None = None,
 ) -> NDArray[Any]:
-    """Return a square matrix with its upper triangle computed by threads, in blocks of rows.
+    """Return a matrix with its upper triangle computed by threads, in blocks of rows.
 
-    ``values`` returns the rows of a block from the block's first column on. The transpose is a
-    lower triangle in Fortran order, which LAPACK factors in its place.
+    ``values`` returns the rows of a block from the block's first column on.
     """
     size = blocks[-1].stop
     matrix = np.zeros((size, size), dtype)
@@ -342,10 +335,9 @@ def upper_triangle(
 
 
 def pivoted_cholesky(matrix: Array) -> tuple[Array, Index]:
-    r"""Return the pivoted Cholesky factor of a semidefinite matrix (p, p), and the pivots.
+    r"""Return ``L`` (p, r), with :math:`L L^\top` a semidefinite matrix, and its pivots (r,).
 
-    The factor ``L`` (p, r) has :math:`L L^\top` equal to the matrix up to rounding. The rows of
-    ``L`` at the pivots (r,) are lower triangular, in this order, with a positive diagonal.
+    The rows of ``L`` at the pivots are lower triangular, in this order.
     """
     factor, order, rank, _ = lapack.dpstrf(matrix, lower=1)
     rows = np.asarray(order, dtype=np.intp) - 1

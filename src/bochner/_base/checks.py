@@ -46,10 +46,7 @@ def check_rows_given(X: object, name: str = "X", **options: object) -> Any:
 
 
 def validated(model: object, X: object, **options: Any) -> Any:
-    """Return rows validated for ``model`` by scikit-learn's ``validate_data``.
-
-    Rows to fit remove the attributes of an earlier fit.
-    """
+    """Return rows validated by ``validate_data``; rows to fit remove the attributes of a fit."""
     refuse_no_numbers("X", X)
     is_fit = options.get("reset", True)
     if is_fit:
@@ -182,17 +179,17 @@ def _kind_of_label(entry: object) -> type:
         return Real
     if isinstance(entry, str):
         return str
+    return type(None) if _is_missing(entry) else type(entry)
+
+
+def _is_missing(entry: object) -> bool:
+    """Return whether an entry is None, NaN, NaT or NA."""
     equals_itself = entry == entry  # False for NaN and NaT; NA for pandas.NA
-    is_missing = not isinstance(equals_itself, bool | np.bool_) or not equals_itself
-    return type(None) if is_missing else type(entry)
+    return entry is None or not isinstance(equals_itself, bool | np.bool_) or not equals_itself
 
 
 def of_numpy(y: Any) -> Any:
-    """Convert integers and booleans of pandas extension types to NumPy types.
-
-    scikit-learn would convert ``boolean`` and ``Int64`` to floats. Other targets are returned
-    unchanged.
-    """
+    """Convert integers and booleans of pandas extension types to NumPy types, not to floats."""
     dtypes = y.dtypes if is_frame(y) else [getattr(y, "dtype", None)]
     if not any(hasattr(dtype, "na_value") for dtype in dtypes):
         return y
@@ -220,11 +217,7 @@ def check_classes(y: NDArray[np.generic]) -> None:
 
 
 def check_size(name: str, values: object, *, fitted: bool = False) -> None:
-    """Raise ValueError if an absolute value exceeds `LARGEST_ENTRY`; NaN is allowed.
-
-    If a model learns from the values (``fitted``), the largest absolute value must also be at least
-    ``1 / LARGEST_ENTRY``, or zero.
-    """
+    """Raise ValueError for values beyond `LARGEST_ENTRY` or, if ``fitted``, for tiny ones only."""
     largest = largest_size(values)
     if largest > LARGEST_ENTRY:
         raise ValueError(
@@ -333,6 +326,23 @@ def refuse_masked(name: str, values: Any, also: str = "") -> None:
         )
 
 
+def refuse_missing_targets(y: object, method: str = "fit") -> None:
+    """Raise ValueError if targets (n,) or (n, t) are missing; the message names their rows."""
+    entries = np.asarray(y if hasattr(y, "dtype") or is_frame(y) else np.asarray(y, dtype=object))
+    if entries.dtype.kind not in "Of" or not entries.size:
+        return
+    missing = np.isnan(entries) if entries.dtype.kind == "f" else np.vectorize(_is_missing)(entries)
+    rows = np.flatnonzero(missing.reshape(len(entries), -1).any(axis=1)) + 1
+    if rows.size:
+        listed = ", ".join([*map(str, rows[:5]), *["..."] * (len(rows) > 5)])  # Enough to find them
+        known = "y.notna()" if entries.ndim == 1 else "y.notna().all(axis=1)"
+        raise ValueError(
+            f"Input y contains NaN: the target is missing in {len(rows):,} of {len(entries):,} "
+            f"rows (row{'s' if len(rows) > 1 else ''} {listed}, counting from 1). Leave them out, "
+            f"for example known = {known} and {method}(X[known], y[known])."
+        )
+
+
 def refuse_complex(name: str, values: object) -> None:
     """Raise ValueError for an array of complex numbers."""
     if getattr(getattr(values, "dtype", None), "kind", "") == "c":
@@ -389,10 +399,7 @@ def check_choice(name: str, value: object, choices: Collection[str]) -> str:
 
 
 def check_dtype(dtype: DTypeLike | None, *, is_optional: bool = True) -> Any:
-    """Return ``dtype`` unchanged; raise ``ValueError`` unless it is float32 or float64.
-
-    ``None`` is allowed where the parameter is optional.
-    """
+    """Return ``dtype``, float32, float64 or an optional ``None``; else raise ``ValueError``."""
     if dtype is None and is_optional:
         return None
     with suppress(TypeError, ValueError):

@@ -14,11 +14,7 @@ _called: Any = partial(njit, nogil=True, no_cfunc_wrapper=True)  # not in njit's
 
 
 def compiled(*, cache: bool = True, **options: object) -> Callable[[_Loop], _Loop]:
-    """Return a decorator that compiles a function called from Python, without holding the GIL.
-
-    Code is kept on the disk, next to the source or in the user's cache. Where neither can be
-    written, as in a container, each process compiles the loops that it uses.
-    """
+    """Return a decorator that compiles a function without holding the GIL, and keeps the code."""
 
     def decorate(function: _Loop) -> _Loop:
         loop: _Loop

@@ -46,8 +46,7 @@ def minimised(
     """Minimise a loss from ``start`` (k,) by L-BFGS-B, to a local minimum.
 
     The descent ends after ``n_steps``, or where the relative decrease of the loss is below
-    ``decrease``, or all projected derivatives are below ``slope``. ``bounds`` are pairs for each
-    coordinate, or SciPy's ``Bounds``. ``visit`` gets the point and the loss after every step.
+    ``decrease``, or all projected derivatives are below ``slope``.
     """
 
     def after_step(intermediate_result: OptimizeResult) -> None:

@@ -22,10 +22,7 @@ _FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 
 
 def as_path(path: object, name: str = "path") -> Path:
-    """Convert an argument to a path; raise ``TypeError`` if it is not a path.
-
-    Raises ``ValueError`` for a name that no file can have: too long, or with a null character.
-    """
+    """Convert an argument to a path; raise an error for anything else, or an impossible name."""
     if not isinstance(path, str | os.PathLike):
         raise TypeError(f"{name} must be a str or path-like, got {path!r}.")
     converted = Path(path)
@@ -41,10 +38,7 @@ def as_path(path: object, name: str = "path") -> Path:
 
 
 def check_model_file(path: Path) -> None:
-    """Raise ``ValueError`` unless ``path`` is an existing, nonempty regular file.
-
-    Commands call it before they import what reads a model, in seconds.
-    """
+    """Raise ``ValueError`` unless ``path`` is an existing, nonempty regular file."""
     if path.is_dir():
         raise ValueError(f"{path} is a directory; give a model file in it.")
     if not path.exists():
@@ -68,10 +62,8 @@ def absence(path: Path) -> str:
 def replacing(path: Path) -> Iterator[Path]:
     """Yield a temporary path to write, which replaces ``path`` only if the block succeeds.
 
-    A link is followed. Temporary files of killed writers of the same file are removed. Raises
-    ``PermissionError`` if the file may not be written. Raises ``OSError``, with the name of the
-    file, if the path is a device such as ``/dev/null``, which would be replaced by a file, if its
-    folder does not exist, or if the disk is full.
+    A link is followed, and temporary files of killed writers are removed. Raises ``OSError``, with
+    the name of the file, if it may not be written, is a device or has no folder.
     """
     try:
         path = path.resolve()

@@ -18,11 +18,7 @@ def of_arrow(X: Any) -> Any:
 
 
 def as_frame(name: str, X: Any) -> Any:
-    """Convert a table or a mapping of columns to a data frame; return arrays unchanged.
-
-    Arrow tables and mappings of columns become pandas data frames. Data frames of pandas and
-    polars, arrays and lists of rows are returned unchanged.
-    """
+    """Convert Arrow tables and mappings of columns to data frames; return others unchanged."""
     if isinstance(X, Mapping) and not sparse.issparse(X):  # one of scipy's sparse classes is a dict
         return _of_mapping(name, X)
     refuse_no_rows(name, X)

@@ -17,13 +17,20 @@ _MOST_LETTERS = 60
 """Letters of a name that a message shows: most of a line."""
 
 
+def listed(parts: Sequence[str], most: int = MOST_NAMED) -> str:
+    """Join the first ``most`` texts by commas, and count the remaining texts.
+
+    >>> listed(["a"]), listed(["a", "b", "c"]), listed(list("abcdefg"), 3)
+    ('a', 'a, b and c', 'a, b, c and 4 more')
+    """
+    shown = [*parts[:most], *([f"{len(parts) - most} more"] if len(parts) > most else [])]
+    return " and ".join(part for part in (", ".join(shown[:-1]), shown[-1]) if part)
+
+
 def naming(columns: ColumnDetails) -> str:
     """Format the names and details of at most five columns, and the number of the rest."""
     shown = [f"{_brief(name)} ({detail})" if detail else _brief(name) for name, detail in columns]
-    n_unnamed = len(shown) - MOST_NAMED
-    shown = [*shown[:MOST_NAMED], f"{n_unnamed} more"] if n_unnamed > 0 else shown
-    listed = " and ".join(part for part in (", ".join(shown[:-1]), shown[-1]) if part)
-    return f"column{'s' if len(columns) > 1 else ''} {listed}"
+    return f"column{'s' if len(columns) > 1 else ''} {listed(shown)}"
 
 
 def _brief(name: str) -> str:
@@ -92,10 +99,7 @@ class Remarks:
 
 
 def _sentence(words: str, entries: ColumnDetails) -> str:
-    names = [repr(name) for name, _ in entries]
-    n_unnamed = len(names) - MOST_NAMED
-    names = [*names[:MOST_NAMED], f"{n_unnamed} more"] if n_unnamed > 0 else names
-    subject = " and ".join(part for part in (", ".join(names[:-1]), names[-1]) if part)
+    subject = listed([repr(name) for name, _ in entries])
     if len(entries) > 1:
         verb, _, rest = words.partition(" ")
         words = f"{_PLURALS[verb]} {rest.replace(' and is ', ' and are ')}"

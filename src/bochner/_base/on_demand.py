@@ -13,11 +13,7 @@ from types import ModuleType
 def on_demand(
     package: str, homes: Mapping[str, Sequence[str]]
 ) -> tuple[Callable[[str], object], Callable[[], list[str]], list[str]]:
-    """Return ``__getattr__``, ``__dir__`` and ``__all__`` of a lazily importing package.
-
-    A module without names is public itself. Other modules of the package are attributes as well,
-    which ``dir`` does not show.
-    """
+    """Return ``__getattr__``, ``__dir__`` and ``__all__`` of a lazily importing package."""
     module_of = {name: module for module, names in homes.items() for name in names}
     submodules = {module.rpartition(".")[2] for module, names in homes.items() if not names}
     version = set() if "." in package else {"__version__"}

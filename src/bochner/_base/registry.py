@@ -154,10 +154,7 @@ def registration(cls: type) -> Registration | None:
 
 
 def registered_class(name: str) -> type | None:
-    """Return the class that a name in model files refers to, or ``None``.
-
-    Public names of the package are imported until the class is registered.
-    """
+    """Return the class that a name in model files refers to, or ``None``."""
     package = sys.modules[__name__.partition(".")[0]]
     if name not in _CLASSES and name in package.__all__:
         getattr(package, name)
@@ -173,10 +170,7 @@ def is_registered(cls: type) -> bool:
 
 
 def fact(cls: type, *names: str) -> tuple[str, Callable[..., Any]] | None:
-    """Return name and value of the first field among ``names`` that a class has registered.
-
-    The class is searched before its bases, as methods are.
-    """
+    """Return name and value of the first field among ``names`` that a class or base registered."""
     for base in cls.__mro__:
         registration = _REGISTRATIONS.get(base)
         for name in names if registration else ():
@@ -194,10 +188,7 @@ def registered_kernel_names() -> dict[str, tuple[type, bool]]:
 
 
 def resolved(parameter: str, value: "str | Kind", kind: Any, choices: Mapping[str, Kind]) -> Kind:
-    """Return the object of a name in ``choices``; an object of class ``kind`` stays unchanged.
-
-    Raises ``ValueError``, which names the ``parameter``, for anything else.
-    """
+    """Return the object of a name in ``choices``, or of class ``kind``; else raise ValueError."""
     if isinstance(value, kind):
         instance: Kind = value
         return instance

@@ -59,9 +59,7 @@ _ONE_THREAD = _OneThread()
 def single_threaded_blas() -> Iterator[int]:
     """Limit BLAS to one thread in the context; yield how many threads may share blocks.
 
-    The number is the previous BLAS limit, from environment variables such as
-    ``OPENBLAS_NUM_THREADS``, :func:`threadpoolctl.threadpool_limits` or the number of cores; inside
-    a thread that already shares blocks it is one.
+    The number is the previous BLAS limit; inside a thread that already shares blocks it is one.
     """
     n_threads = _ONE_THREAD.acquire()
     try:
@@ -99,11 +97,7 @@ def threads_of_blas(n_threads: int) -> Iterator[None]:
 def in_order(
     function: Callable[[Block], Piece], blocks: Sequence[Block], n_threads: int
 ) -> Iterator[tuple[Block, Piece]]:
-    """Yield each block with the result of ``function`` for it, in order.
-
-    Threads share the blocks and work at most two blocks each ahead of the caller. Sums over the
-    results do not depend on the number of threads. Linear algebra inside should have one thread.
-    """
+    """Yield each block with the result of ``function``, in order, from threads that share them."""
     if n_threads == 1 or len(blocks) == 1:
         for block in blocks:
             yield block, function(block)
@@ -126,11 +120,7 @@ def _share_blocks() -> None:
 
 
 def _take_over() -> None:
-    """Let the current thread set BLAS limits; later, any thread may do so.
-
-    From version 3.8 on, threadpoolctl accepts limits of OpenBLAS from one thread only, until this
-    thread has lifted its limit. Here the last holder lifts the limit, from any thread.
-    """
+    """Let the current thread set BLAS limits, which threadpoolctl accepts from one thread only."""
     clear = getattr(OpenBLASController, "clear_controlling_thread", None)
     if clear is not None:
         clear(force=True)

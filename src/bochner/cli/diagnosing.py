@@ -6,14 +6,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from rich.console import Console
-from rich.text import Text
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import MinMaxScaler, Normalizer
 
 from bochner._base.arrays import Array
 from bochner._base.limits import MOST_DIAGNOSED
 from bochner._base.number_texts import counted
-from bochner.cli.output import cells_table, facts_table
+from bochner.cli.output import cells_table, facts_table, plain_text, print_blocks
 from bochner.cli.progress_line import reporting
 from bochner.files.errors import InputError
 from bochner.files.table_reading import read
@@ -48,20 +47,17 @@ def diagnose_table(path: Path, kernel: str, left_out: Sequence[str]) -> None:
         chosen = np.random.default_rng(0).permutation(len(inputs))[:MOST_DIAGNOSED]
         diagnosis = diagnose(kernel, inputs[chosen], random_state=0)
     console = Console()
-    for note in table_read.notes:
-        console.print(Text(note))
-    console.print(Text(f"{scaling}\n"))
+    for note in (*table_read.notes, scaling):
+        console.print(plain_text(note))
     shown_facts = {
         **facts(diagnosis),
         "rows": f"{diagnosis.n_rows} of {len(inputs)}, with {diagnosis.dim} inputs",
     }
-    console.print(facts_table(shown_facts))
+    print_blocks(console, facts_table(shown_facts))
     if diagnosis.features is not None:
-        console.print()
-        console.print(cells_table(HEADINGS, error_rows(diagnosis), first="right"))
-        console.print(Text(f"\n{legend(diagnosis)}"))
-    console.print()
-    console.print(Text(diagnosis.advice, style="bold"))
+        errors = cells_table(HEADINGS, error_rows(diagnosis), first="right")
+        print_blocks(console, errors, plain_text(legend(diagnosis)))
+    print_blocks(console, plain_text(diagnosis.advice, "bold"))
 
 
 def scaled_inputs(frame: "pd.DataFrame", kernel: str) -> tuple[Array, str]:

@@ -1,32 +1,30 @@
 """`bochner evaluate`: errors and calibration of a model on a table with known targets."""
 
+from collections.abc import Mapping
 from dataclasses import replace
 from types import SimpleNamespace
 
 from rich.console import Console
-from rich.text import Text
 
 from bochner.cli.json_documents import evaluation_record
 from bochner.cli.model_files import (
     Fresh,
     fitted_rows,
-    interval_level,
     load_model,
     read_for,
     target_names,
 )
-from bochner.cli.output import check_report, plain, write_json
+from bochner.cli.output import check_report, plain_text, print_blocks, print_files, write_json
 from bochner.cli.predicting import of_new_rows
 from bochner.cli.progress_line import reporting
 from bochner.cli.screen import (
     confusion_table,
     groups_table,
-    kinds_table,
     print_checks,
     print_errors,
     scores_table,
 )
-from bochner.comparison.outcomes import Outcome, by_group
+from bochner.comparison.outcomes import KINDS_OF_ROWS, LEVEL, OF_SPREAD, Outcome, by_group
 from bochner.comparison.study import Study, measured_studies, row_names, table_facts, versions
 from bochner.files.errors import InputError
 from bochner.tables.table_checks import side_column
@@ -59,7 +57,7 @@ def evaluate_table(options: SimpleNamespace) -> None:
             split,
             target_names(model),
             table_facts(fresh.features, str(path), fresh.notes),
-            level=interval_level(model),
+            level=float(model.record_.get("interval", LEVEL)),
             is_analysed=options.report is not None,  # Shown only in reports
             record={"command": f"bochner evaluate MODEL {path}", **versions()},
             row_names=row_names(split.X_test, fresh.frame.get(model.record_.get("id"))),
@@ -75,40 +73,37 @@ def evaluate_table(options: SimpleNamespace) -> None:
         return
     console = Console()
     for note in fresh.notes:
-        console.print(Text(plain(note)))
+        console.print(plain_text(note))
     for study, of_groups in zip(studies, groups, strict=True):
         _print(console, study, of_groups, options.group)
         if others := of_new_rows(study.own, fresh, is_fitted):
-            console.print(f"\nErrors of the {len(others.y):,} rows that the fit did not have:\n")
-            console.print(scores_table({"bochner": others}))
+            title = f"Errors of the {len(others.y):,} rows that the fit did not have:"
+            print_blocks(console, plain_text(title), scores_table({"bochner": others}))
     if options.report is not None:
-        console.print(Text(f"\nReport  {plain(str(options.report))}"))
+        console.print()
+        print_files(console, {"Report": options.report})
 
 
-def _groups(outcome: Outcome, fresh: Fresh, name: str | None) -> dict[str, Outcome]:
+def _groups(outcome: Outcome, fresh: Fresh, name: str | None) -> Mapping[str, Outcome]:
     if name is None:
         return {}
     labels = side_column(fresh.frame.iloc[fresh.rows_with_targets], name, "group").raw
-    outcomes = by_group(replace(outcome, clusters=None), labels)
-    return dict(outcomes)
+    return by_group(replace(outcome, clusters=None), labels)
 
 
-def _print(console: Console, study: Study, groups: dict[str, Outcome], group: str | None) -> None:
+def _print(
+    console: Console, study: Study, groups: Mapping[str, Outcome], group: str | None
+) -> None:
     print_errors(console, study)
     print_checks(console, study)
     if study.is_classification:
-        table = confusion_table(study.own)
-        console.print()
-        console.print(
-            "Too many classes for a table of them: see --json." if table is None else table
-        )
+        print_blocks(console, confusion_table(study.own))
     if kinds := study.by_kind:
-        console.print()
-        console.print(kinds_table(kinds))
+        named = {KINDS_OF_ROWS[kind]: outcome for kind, outcome in kinds.items()}
+        print_blocks(console, groups_table(named, "kind of rows", OF_SPREAD))
     if groups and group is not None:
         shown = dict(list(groups.items())[:_MOST_GROUPS])
-        console.print()
-        console.print(groups_table(shown, group))
-        if n_unlisted := len(groups) - len(shown):
-            rows = sum(len(outcome.y) for outcome in list(groups.values())[_MOST_GROUPS:])
-            console.print(f"{n_unlisted} more groups have {rows:,} rows: see --json.")
+        print_blocks(console, groups_table(shown, group))
+        if others := list(groups.values())[_MOST_GROUPS:]:
+            n_rows = sum(len(outcome.y) for outcome in others)
+            console.print(f"{len(others)} more groups have {n_rows:,} rows: see --json.")

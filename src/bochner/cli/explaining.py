@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
 import pandas as pd
+from numpy.typing import ArrayLike
 from rich.console import Console
 from rich.table import Table
-from rich.text import Text
 
 from bochner._base.arrays import Array
 from bochner._base.number_texts import entry, number, percent
@@ -20,14 +21,15 @@ from bochner.cli.output import (
     check_csv_output,
     facts_table,
     is_standard_output,
-    plain,
+    plain_text,
+    print_blocks,
     write_csv,
     write_json,
 )
 from bochner.cli.progress_line import reporting
 from bochner.cli.screen import print_shares
-from bochner.comparison.forecast_errors import model_facts, shown_times
-from bochner.comparison.outcomes import METRICS
+from bochner.comparison.forecast_fits import model_facts, shown_times
+from bochner.comparison.outcomes import METRICS, SHARES
 from bochner.comparison.study import Model
 from bochner.comparison.verdict import FUNCTIONS
 from bochner.files.columns import read_column
@@ -57,9 +59,6 @@ _KINDS = {
 _TESTED = ("rmse", "mae", "coverage", "log_loss", "error")
 """Labels of the test errors in the summary of a model, by their keys in the record."""
 
-_SHARES = ("coverage", "error")
-"""Metrics that are shares of rows, shown in per cent."""
-
 
 def explain_model(options: SimpleNamespace) -> None:
     """Show a model file, or the contributions of columns to the predictions of a table."""
@@ -76,9 +75,7 @@ def explain_model(options: SimpleNamespace) -> None:
         return
     card, *others = contents(model)
     console.print(card)
-    for table in others:
-        console.print()
-        console.print(table)
+    print_blocks(console, *others)
     print_shares(console, model.importance(), model.interactions())
 
 
@@ -109,9 +106,9 @@ def explain_table(options: SimpleNamespace) -> None:
     else:
         print_shares(console, model.importance(), model.interactions())
         command = f"bochner explain {options.model} {options.file} --row 1"
-        console.print(Text(f"\nFor single predictions: {plain(command)}"))
+        print_blocks(console, plain_text(f"For single predictions: {command}"))
     if options.out is not None:
-        console.print(Text(f"Wrote {plain(str(options.out))}"))
+        console.print(plain_text(f"Wrote {options.out}"))
 
 
 def _chosen(n_rows: int, options: SimpleNamespace) -> Any:
@@ -138,41 +135,44 @@ def _print_row(
     console: Console, model: Model, fresh: Fresh, contributions: Contributions, place: int, row: int
 ) -> None:
     """Print the contributions to one prediction, the largest first."""
-    values, errors = (
-        np.atleast_2d(part[place].T) for part in (contributions.values, contributions.std_error)
-    )
-    prediction = np.atleast_1d(contributions.prediction[place])
-    base, names = np.atleast_1d(contributions.base), _outputs(model)
-    # For two classes the second suffices; for more, the predicted class is most informative.
+    values, errors, predictions, bases = _by_output(contributions)
     is_classes = hasattr(model, "classes_")
-    shown = [int(np.argmax(prediction))] if is_classes else range(len(names))
+    # For two classes the second suffices; for more, the predicted class is most informative.
+    shown = [int(np.argmax(predictions[place]))] if is_classes else range(len(bases))
     for output in shown:
-        output_name = f"the probability of {names[output]!r}" if is_classes else repr(names[output])
-        console.print(
-            Text(
-                plain(
-                    f"Row {row + 1}: {output_name} is predicted as {number(prediction[output])}; "
-                    f"the average prediction is {number(base[output])}."
-                ),
-                style="bold",
-            )
+        name = repr(_outputs(model)[output])
+        name = f"the probability of {name}" if is_classes else name
+        text = (
+            f"Row {row + 1}: {name} is predicted as {number(predictions[place, output])}; the "
+            f"average prediction is {number(bases[output])}."
         )
-        order = np.argsort(-np.abs(values[output]), kind="stable")
+        console.print(plain_text(text, "bold"))
+        sizes, std_errors = values[place, :, output], errors[place, :, output]
+        order = np.argsort(-np.abs(sizes), kind="stable")
         n_shown = len(order) if len(order) <= _MOST_COLUMNS + 1 else _MOST_COLUMNS
         cells = [
             (
                 contributions.columns[i],
                 _entry(fresh.features[contributions.columns[i]], row),
-                _signed(values[output, i]),
-                number(errors[output, i], 2) if errors[output, i] > 0.0 else "exact",
+                _signed(sizes[i]),
+                number(std_errors[i], 2) if std_errors[i] > 0.0 else "exact",
             )
             for i in order[:n_shown]
         ]
         if n_others := len(order) - n_shown:
-            rest = float(values[output, order[n_shown:]].sum())
+            rest = float(sizes[order[n_shown:]].sum())
             cells.append((f"{n_others} more together", "", _signed(rest), ""))
         console.print(cells_table(("column", "value", "contribution", "std error"), cells))
         console.print()
+
+
+def _by_output(contributions: Contributions) -> tuple[Array, Array, Array, Array]:
+    """Return contributions and their errors (n, d, t), predictions (n, t) and averages (t,)."""
+    n, d = contributions.values.shape[:2]
+    values, errors = (
+        part.reshape(n, d, -1) for part in (contributions.values, contributions.std_error)
+    )
+    return values, errors, contributions.prediction.reshape(n, -1), np.ravel(contributions.base)
 
 
 def _entry(series: pd.Series, row: int) -> str:
@@ -195,14 +195,12 @@ def _signed(value: float) -> str:
 
 def _frame(model: Model, contributions: Contributions, rows: object) -> pd.DataFrame:
     """Return a data frame of contributions, one row per table row and model output."""
-    names = _outputs(model)
-    parts = []
+    names, parts = _outputs(model), []
+    values, _, predictions, bases = _by_output(contributions)
     for output, name in enumerate(names):
-        values, prediction = _of_output(contributions, output)
-        base = float(np.ravel(contributions.base)[output])
-        part = pd.DataFrame(values, columns=list(contributions.columns))
-        part.insert(0, "prediction", prediction)
-        part.insert(0, "average", base)
+        part = pd.DataFrame(values[..., output], columns=list(contributions.columns))
+        part.insert(0, "prediction", predictions[:, output])
+        part.insert(0, "average", bases[output])
         if len(names) > 1:
             part.insert(0, "output", name)
         part.insert(0, "row", np.asarray(rows) + 1)
@@ -210,27 +208,22 @@ def _frame(model: Model, contributions: Contributions, rows: object) -> pd.DataF
     return pd.concat(parts, ignore_index=True)
 
 
-def _of_output(contributions: Contributions, number: int) -> tuple[Array, Array]:
-    if contributions.values.ndim == 2:
-        return contributions.values, contributions.prediction
-    return contributions.values[..., number], contributions.prediction[:, number]
-
-
 def _record(model: Model, path: Path, contributions: Contributions, rows: Any) -> dict[str, object]:
     """Return the dictionary that `bochner explain --json` prints."""
+    values, errors, predictions, bases = _by_output(contributions)
     return {
         "model": str(path),
         "outputs": _outputs(model),
         "columns": list(contributions.columns),
-        "average": np.ravel(contributions.base).tolist(),
+        "average": bases.tolist(),
         "rows": [
             {
                 "row": int(row) + 1,
-                "prediction": np.ravel(contributions.prediction[number]).tolist(),
-                "contributions": np.atleast_2d(contributions.values[number].T).tolist(),
-                "std_errors": np.atleast_2d(contributions.std_error[number].T).tolist(),
+                "prediction": predictions[place].tolist(),
+                "contributions": values[place].T.tolist(),
+                "std_errors": errors[place].T.tolist(),
             }
-            for number, row in enumerate(rows)
+            for place, row in enumerate(rows)
         ],
     }
 
@@ -259,7 +252,7 @@ def _card(model: TableModel) -> Table:
     if record.get("dropped"):
         facts["left out"] = ", ".join(record["dropped"])
     tested = [
-        f"{METRICS[key]} {_shown(record[f'test_{key}'], is_share=key in _SHARES)}"
+        f"{METRICS[key]} {_shown(record[f'test_{key}'], is_share=key in SHARES)}"
         for key in _TESTED
         if f"test_{key}" in record and not (key == "error" and "test_rmse" in record)
     ]
@@ -273,12 +266,10 @@ def _card(model: TableModel) -> Table:
     return facts_table(facts)
 
 
-def _shown(value: object, *, is_share: bool = False) -> str:
-    if isinstance(value, np.ndarray | list):
-        return ", ".join(_shown(each, is_share=is_share) for each in np.asarray(value).tolist())
-    if isinstance(value, float | np.floating):
-        return percent(float(value), digits=1) if is_share else number(float(value))
-    return f"{value:,}" if isinstance(value, int | np.integer) else str(value)
+def _shown(values: ArrayLike, *, is_share: bool = False) -> str:
+    """Return one or several numbers, or shares of rows, as text."""
+    shown = partial(percent, digits=1) if is_share else number
+    return ", ".join(shown(float(value)) for value in np.ravel(values))
 
 
 def series_facts(model: Forecaster) -> dict[str, str]:

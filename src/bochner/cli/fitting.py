@@ -6,12 +6,18 @@ from time import perf_counter
 from types import SimpleNamespace
 
 from rich.console import Console
-from rich.text import Text
 
-from bochner._base.amounts import as_bytes
+from bochner._base.names import naming
 from bochner.cli.json_documents import fit_record
 from bochner.cli.options import fraction_option, read_options
-from bochner.cli.output import check_model_output, check_report, noting_warnings, plain, write_json
+from bochner.cli.output import (
+    check_model_output,
+    check_outputs,
+    check_report,
+    noting_warnings,
+    print_files,
+    write_json,
+)
 from bochner.cli.progress_line import reporting
 from bochner.cli.screen import print_studies
 from bochner.comparison.split import Roles, split_table
@@ -38,11 +44,11 @@ def fit_table(options: SimpleNamespace) -> None:
     level, layout = fraction_option("--interval", options.interval), read_options(options)
     _check(options)
     until = inf if options.time_limit is None else perf_counter() + options.time_limit
-    path, roles = options.file, _roles(options)
+    path, columns = options.file, (options.weight, options.id, options.group, options.time)
+    roles = Roles(tuple(options.target), tuple(options.drop or ()), *columns)
     with noting_warnings() as notes, reporting(limit=options.time_limit) as progress:
         progress(f"reading {path}")
         table = read(path, layout, keep={*roles.target, *roles.drop, *roles.names.values()})
-        ignored = [name for name, kind in table.layout.types.items() if kind == "ignore"]
         split = split_table(
             table.frame,
             roles,
@@ -50,14 +56,16 @@ def fit_table(options: SimpleNamespace) -> None:
             kind=options.split,
             test_size=options.test_size,
             seed=options.seed,
-            left_out=tuple(ignored),
+            left_out=table.left_out,
         )
         model = _model(split.task, options, until)
         studies, left_out = fitted_studies(
             model,
             split,
             roles,
-            table_facts(table.frame[list(split.X.columns)], str(path), table.notes),
+            table_facts(
+                table.frame[list(split.X.columns)], str(path), (*table.notes, *split.notes)
+            ),
             level=level,
             compare=options.compare,
             seed=options.seed,
@@ -73,27 +81,21 @@ def fit_table(options: SimpleNamespace) -> None:
 
             progress("writing the report")
             page.write(studies, options.report)
+    if names := [(s["name"], "") for s in model.encoder_.columns_ if "parts" in s]:
+        notes.append(f"Free text is read by parts of its words: {naming(names)}.")
     if options.as_json:
         write_json(fit_record(studies, notes, options.out, options.report, left_out))
         return
     console = Console()
     print_studies(console, studies, notes)
-    lines = [f"Model   {options.out}"]
     if left_out:
         console.print(
             f"\nLeft out at the limit of {options.time_limit:g} s: {', '.join(left_out)}."
         )
-    if options.report is not None:
-        lines.append(f"Report  {options.report}")
     more = "" if studies[0].is_classification else " --interval 90"
+    after = f"bochner predict {options.out} FILE{more}"
     console.print()
-    for line in (*lines, f"Next    bochner predict {options.out} FILE{more}"):
-        console.print(Text(plain(line)), soft_wrap=True)
-
-
-def _roles(options: SimpleNamespace) -> Roles:
-    target, drop = tuple(options.target), tuple(options.drop or ())
-    return Roles(target, drop, options.weight, options.id, options.group, options.time)
+    print_files(console, {"Model": options.out, "Report": options.report, "Next": after})
 
 
 def _model(task: str, options: SimpleNamespace, until: float) -> Model:
@@ -103,7 +105,6 @@ def _model(task: str, options: SimpleNamespace, until: float) -> Model:
         "effort": options.effort,
         "weights": options.weights,
         "time_limit": limit,
-        "memory_limit": options.memory_limit,
         "n_jobs": options.n_jobs,
         "random_state": options.seed,
     }
@@ -123,19 +124,9 @@ def _check(options: SimpleNamespace) -> None:
         raise InputError(
             f"--time-limit must be a positive number of seconds, got {options.time_limit:g}."
         )
-    try:
-        as_bytes(options.memory_limit)
-    except ValueError as error:
-        raise InputError(
-            "--memory-limit must be a number of bytes with or without a unit, such as 2GB or "
-            f"512MiB, got {options.memory_limit!r}."
-        ) from error
     if len(set(options.target)) < len(options.target):
         raise InputError(f"--target names a column twice: {', '.join(options.target)}.")
     if options.weights != "precisions" and options.weight is None:
         raise InputError(f"--weights {options.weights} needs a column of weights: give --weight.")
-    check_model_output(options.out, options.file)
-    if options.report is not None:
-        if options.report.absolute() == options.out.absolute():
-            raise InputError(f"--out and --report both name {options.out}: give two files.")
-        check_report(options.report, options.file)
+    outputs = (options.out, check_model_output), (options.report, check_report)
+    check_outputs(outputs, options.file)

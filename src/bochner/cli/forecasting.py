@@ -12,7 +12,6 @@ import numpy as np
 import typer
 from rich.console import Console
 from rich.table import Table
-from rich.text import Text
 
 from bochner._base.number_texts import counted, number, percent
 from bochner._base.progress import Progress
@@ -21,31 +20,34 @@ from bochner.cli.output import (
     cells_table,
     check_csv_output,
     check_model_output,
+    check_outputs,
     check_report,
     facts_table,
     is_standard_output,
     noting_warnings,
-    plain,
+    plain_text,
+    print_blocks,
+    print_files,
     write_csv,
     write_json,
 )
 from bochner.cli.progress_line import reporting
 from bochner.comparison.contenders import OURS
-from bochner.comparison.forecast_errors import (
-    OriginScores,
-    SeriesForecast,
-    forecast_coverage,
-    forecast_verdict,
-    mean_mase,
-    model_facts,
-)
 from bochner.comparison.forecast_fits import (
+    OriginScores,
     Request,
     SeriesFits,
+    SeriesForecast,
+    forecast_coverage,
     forecast_each,
+    forecast_verdict,
+    mean_scores,
+    model_facts,
     past_scores,
+    shown_times,
 )
 from bochner.files.errors import InputError
+from bochner.files.joined_dates import fiscal_year, join_dates
 from bochner.files.model_file import save
 from bochner.files.series_table import (
     SeriesColumns,
@@ -78,6 +80,7 @@ class _Forecasts:
     columns: SeriesColumns
     scores: Mapping[str, OriginScores]
     level: float
+    written: str = ""  # A fiscal year as the file has it
 
     @property
     def series(self) -> Sequence[SeriesForecast]:
@@ -87,13 +90,20 @@ class _Forecasts:
     def is_single(self) -> bool:
         return self.columns.series is None
 
+    def shown_times(self, one: SeriesForecast) -> list[str]:
+        """Return the times of a forecast as texts, fiscal years as in the file."""
+        if self.written:
+            return [fiscal_year(time.year, self.written) for time in one.times]
+        return shown_times(one.times)
+
     def table(self) -> pd.DataFrame:
         """Return the forecasts of all series as one table, as written to the CSV file."""
         import pandas as pd
 
         parts = []
         for one in self.series:
-            part = pd.DataFrame({self.columns.time: one.times})
+            times = pd.Index(self.shown_times(one)) if self.written else one.times
+            part = pd.DataFrame({self.columns.time: times})
             if self.columns.series is not None:
                 part.insert(0, self.columns.series, one.name)
             values = {"forecast": one.mean, "lower": one.lower, "upper": one.upper}
@@ -105,14 +115,14 @@ def forecast_table(options: SimpleNamespace) -> None:
     """Forecast the series of a table, measure the forecasts, write and show them."""
     level = fraction_option("--interval", options.interval)
     _check(options)
-    unfitted = Forecaster(transformation=options.transformation, random_state=0)
+    unfitted = Forecaster(random_state=0)
     with noting_warnings() as notes, reporting() as progress:
         progress(f"reading {options.file}")
-        columns, all_series, remarks, unread = _read(options)
+        columns, all_series, remarks, unread, written = _read(options)
         request = Request(columns, options.horizon, options.holidays, level)
         fits = forecast_each(all_series, unfitted, request, progress)
         scores = past_scores(fits, request, progress) if options.compare else {}
-        forecasts = _Forecasts(fits, columns, scores, level)
+        forecasts = _Forecasts(fits, columns, scores, level, written)
         refused = {**unread, **fits.refused}
         _write(forecasts, options, progress)
     write_csv(forecasts.table(), options.out)
@@ -122,13 +132,17 @@ def forecast_table(options: SimpleNamespace) -> None:
     else:
         console = Console(stderr=is_standard_output(options.out))
         _print(console, options.file, forecasts, notes)
-        _print_files(console, options)
+        table = None if is_standard_output(options.out) else options.out
+        files = {"Table": table, "Report": options.report, "Model": options.model}
+        after = "--report forecast.html draws it." if options.report is None else None
+        console.print()
+        print_files(console, {**files, "Next": after})
     if refused:
         errors = Console(stderr=True, soft_wrap=True)
         n_all = len(fits.series) + len(refused)
         lines = [f"bochner: {len(refused)} of {n_all} series have no forecast:"]
         for line in (*lines, *(f"  {name!r}: {reason}" for name, reason in refused.items())):
-            errors.print(Text(plain(line), style="red"))
+            errors.print(plain_text(line, "red"))
         raise typer.Exit(_IN_PART)
 
 
@@ -142,38 +156,34 @@ def _check(options: SimpleNamespace) -> None:
     if options.as_json and is_standard_output(options.out):
         raise InputError("--json and --out - both write to standard output: name a file.")
     inputs = [each for each in (options.file, options.future) if each is not None]
-    checks = {
-        options.out: check_csv_output,
-        options.model: check_model_output,
-        options.report: check_report,
-    }
-    for path, check in checks.items():
-        if path is not None:
-            check(path, *inputs)
-    outputs = [each for each in (options.out, options.report, options.model) if each]
-    if len({each.absolute() for each in outputs}) < len(outputs):
-        raise InputError("Two outputs have the same file: give each a name of its own.")
+    outputs = [(options.out, check_csv_output), (options.model, check_model_output)]
+    check_outputs([*outputs, (options.report, check_report)], *inputs)
 
 
 def _read(
     options: SimpleNamespace,
-) -> tuple[SeriesColumns, list[TableSeries], list[str], dict[str, str]]:
-    """Return columns, series, notes on the files, and reasons for series that were rejected."""
+) -> tuple[SeriesColumns, list[TableSeries], list[str], dict[str, str], str]:
+    """Return columns, series, notes, reasons to reject other series, and a fiscal year's text."""
     known = tuple(options.known or ())
     keep = {*options.target, options.time, options.series, *known} - {None}
     text = [options.series] if options.series else []
     table = read(options.file, read_options(options), keep=keep, text=text)
     frame, first = table.frame, options.target[0]
-    columns = series_columns(frame, first, options.time, options.series, known)
     notes, later = list(table.notes), None
     if options.future is not None:
         more = read(options.future, table.layout, keep=keep, text=text)
         later, notes = more.frame, [*notes, *more.notes]
+    if options.time is None:
+        frame, note = join_dates(frame, keep)
+        notes += [note] if note else []
+        later = join_dates(later, keep)[0] if note and later is not None else later
+    columns = series_columns(frame, first, options.time, options.series, known)
     if len(options.target) > 1:
         frame, columns = stacked(frame, options.target, columns, later)
         later = None
     all_series, refused = table_series(frame, columns, later)
-    return columns, all_series, notes, refused
+    written = str(table.layout.decisions.get(columns.time, {}).get("written", ""))
+    return columns, all_series, notes, refused, written
 
 
 def _write(forecasts: _Forecasts, options: SimpleNamespace, progress: Progress) -> None:
@@ -204,7 +214,7 @@ def _record(
         record: dict[str, object] = {
             "name": one.name,
             "n_values": len(one.values),
-            "times": [str(time) for time in one.shown_times()],
+            "times": forecasts.shown_times(one),
             "forecast": one.mean.tolist(),
             "lower": one.lower.tolist(),
             "upper": one.upper.tolist(),
@@ -227,18 +237,13 @@ def _record(
 
 def _print(console: Console, path: Path, forecasts: _Forecasts, notes: Sequence[str]) -> None:
     """Print the series, the errors from past origins and the forecast."""
-    series = forecasts.series
     console.print(facts_table(_facts(path, forecasts, notes)))
-    console.print()
-    if forecasts.scores:
-        scores = forecasts.scores.values()
-        console.print(Text(plain(forecast_verdict(scores)), style="bold"))
-        console.print()
-        console.print(_scores_table(forecasts))
-        console.print()
-        console.print(Text(plain(forecast_coverage(scores, forecasts.level))))
-        console.print()
-    console.print(_forecast_rows(forecasts) if len(series) == 1 else _last_rows(forecasts))
+    if scores := forecasts.scores.values():
+        verdict = plain_text(forecast_verdict(scores), "bold")
+        coverage = plain_text(forecast_coverage(scores, forecasts.level))
+        print_blocks(console, verdict, _scores_table(forecasts), coverage)
+    rows = _forecast_rows if len(forecasts.series) == 1 else _last_rows
+    print_blocks(console, rows(forecasts))
 
 
 def _facts(path: Path, forecasts: _Forecasts, notes: Sequence[str]) -> dict[str, str]:
@@ -257,8 +262,7 @@ def _facts(path: Path, forecasts: _Forecasts, notes: Sequence[str]) -> dict[str,
         span = " to ".join(number(length) for length in sorted({min(lengths), max(lengths)}))
         facts = {"Series": f"{path}: {len(series)} series of {span} values"}
     if first.inputs is not None:
-        names = ", ".join(map(str, first.inputs.columns))
-        facts["Inputs"] = names
+        facts["Inputs"] = ", ".join(map(str, first.inputs.columns))
     facts |= {"Note" if not place else " " * place: text for place, text in enumerate(notes)}
     return facts
 
@@ -268,8 +272,7 @@ def _scores_table(forecasts: _Forecasts) -> Table:
     scores = forecasts.scores
     if len(forecasts.series) == 1:
         ((_, only),) = scores.items()
-        origins = "1 origin" if only.n_origins == 1 else f"{only.n_origins} origins"
-        head = f"{counted(only.horizon, 'step')} from {origins}"
+        head = f"{counted(only.horizon, 'step')} from {counted(only.n_origins, 'origin')}"
         lines = [
             (name, number(only.mae(name), 3), number(only.mase(name), 3))
             for name in (OURS, only.other)
@@ -279,29 +282,18 @@ def _scores_table(forecasts: _Forecasts) -> Table:
         (name, number(each.mase(OURS), 3), number(each.mase(each.other), 3), percent(each.coverage))
         for name, each in list(scores.items())[:_MOST_SERIES]
     ]
-    means = (mean_mase(list(scores.values()), OURS), mean_mase(list(scores.values())))
-    share = float(np.concatenate([each.covered for each in scores.values()]).mean())
-    count = f"mean of {len(scores)}"
-    rows.append((count, number(means[0], 3), number(means[1], 3), percent(share)))
+    ours, other, share = mean_scores(scores.values())
+    rows.append((f"mean of {len(scores)}", number(ours, 3), number(other, 3), percent(share)))
     return cells_table(("scaled errors (MASE)", OURS, "season repeated", "coverage"), rows)
 
 
 def _forecast_rows(forecasts: _Forecasts) -> Table:
     """Return the forecast of a single series as a table; a long one is shortened to its ends."""
     (one,) = forecasts.series
-    places: list[int | None] = list(range(len(one.mean)))
-    if len(places) > _MOST_ROWS:
-        places = [*places[:_FIRST_ROWS], None, *places[-_FIRST_ROWS:]]
-    times = one.shown_times()
-    rows = [
-        ("...", "", "", "")
-        if place is None
-        else (
-            times[place],
-            *(one.shown(values[place]) for values in (one.mean, one.lower, one.upper)),
-        )
-        for place in places
-    ]
+    columns = zip(forecasts.shown_times(one), one.mean, one.lower, one.upper, strict=True)
+    rows = [(time, *map(one.shown, values)) for time, *values in columns]
+    if len(rows) > _MOST_ROWS:
+        rows = [*rows[:_FIRST_ROWS], ("...", "", "", ""), *rows[-_FIRST_ROWS:]]
     level = f"{100.0 * forecasts.level:g} % from"
     return cells_table((forecasts.columns.time, "forecast", level, "to"), rows)
 
@@ -310,26 +302,9 @@ def _last_rows(forecasts: _Forecasts) -> Table:
     """Return a table of the last value and the last forecast of each series."""
     rows = []
     for one in forecasts.series[:_MOST_SERIES]:
-        values = one.values.dropna().to_numpy(dtype=float)
-        ends = (one.shown(each[-1]) for each in (values, one.mean, one.lower, one.upper))
-        rows.append((one.name, one.shown_times()[-1], *ends))
+        rows.append((one.name, forecasts.shown_times(one)[-1], *map(one.shown, one.last)))
     hidden = len(forecasts.series) - len(rows)
     if hidden:
         rows.append((f"{hidden} more", *[""] * 5))
     level = f"{100.0 * forecasts.level:g} % from"
     return cells_table(("series", "until", "last value", "forecast", level, "to"), rows)
-
-
-def _print_files(console: Console, options: SimpleNamespace) -> None:
-    """Print the paths of the written files."""
-    files = {
-        "Table": None if is_standard_output(options.out) else options.out,
-        "Report": options.report,
-        "Model": options.model,
-    }
-    console.print()
-    for name, path in files.items():
-        if path is not None:
-            console.print(Text(plain(f"{name:<9}{path}")), soft_wrap=True)
-    if options.report is None:
-        console.print(Text("Next     --report forecast.html draws it."))

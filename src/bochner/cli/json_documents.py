@@ -6,8 +6,8 @@ from pathlib import Path
 
 import numpy as np
 
-from bochner.comparison.outcomes import Outcome, Score
-from bochner.comparison.study import Study, TableFacts
+from bochner.comparison.outcomes import Outcome
+from bochner.comparison.study import Study
 from bochner.comparison.verdict import best_other, calibration, verdict
 from bochner.tables.sensitivity import VarianceShares
 
@@ -23,7 +23,7 @@ def fit_record(
     first = studies[0]
     score = first.model.score_
     return {
-        "table": _table(first.table),
+        "table": asdict(first.table),
         "warnings": list(warned),
         "task": "classification" if first.is_classification else "regression",
         "split": {
@@ -53,28 +53,13 @@ def evaluation_record(
     first = studies[0]
     targets = [_target(study) for study in studies]
     for target, study, of_groups in zip(targets, studies, groups, strict=True):
-        target["groups"] = [
-            {"group": name, "n": len(outcome.y), "scores": _scores(outcome)}
-            for name, outcome in of_groups.items()
-        ]
-        target["kinds_of_rows"] = [
-            {"kind": name, "n": len(outcome.y), "scores": _scores(outcome)}
-            for name, outcome in study.by_kind.items()
-        ]
+        target["groups"] = _by_name("group", of_groups)
+        target["kinds_of_rows"] = _by_name("kind", study.by_kind)
     return {
         "model": str(model),
-        "table": _table(first.table),
+        "table": asdict(first.table),
         "n": len(first.own.y),
         "targets": targets,
-    }
-
-
-def _table(facts: TableFacts) -> dict[str, object]:
-    return {
-        "source": facts.source,
-        "n_rows": facts.n_rows,
-        "columns": [asdict(column) for column in facts.columns],
-        "notes": list(facts.notes),
     }
 
 
@@ -93,6 +78,7 @@ def _target(study: Study) -> dict[str, object]:
         "name": study.target,
         "verdict": verdict(study),
         "calibration": calibration(study),
+        "leaks": [asdict(leak) for leak in study.leaks],
         "level": outcome_of_model.level if outcome_of_model.classes is None else None,
         "methods": [
             {"name": name, "seconds": _finite(outcome.seconds), "scores": _scores(outcome)}
@@ -105,11 +91,17 @@ def _target(study: Study) -> dict[str, object]:
 
 
 def _scores(outcome: Outcome) -> dict[str, dict[str, float | None]]:
-    return {name: _score(score) for name, score in outcome.scores().items()}
+    return {
+        name: {"value": _finite(score.value), "std_error": _finite(score.std_error)}
+        for name, score in outcome.scores().items()
+    }
 
 
-def _score(score: Score) -> dict[str, float | None]:
-    return {"value": _finite(score.value), "std_error": _finite(score.std_error)}
+def _by_name(key: str, outcomes: Mapping[str, Outcome]) -> list[dict[str, object]]:
+    return [
+        {key: name, "n": len(outcome.y), "scores": _scores(outcome)}
+        for name, outcome in outcomes.items()
+    ]
 
 
 def _finite(value: float) -> float | None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from types import SimpleNamespace
@@ -15,7 +15,6 @@ from sklearn.utils.validation import check_is_fitted
 from bochner._base.limits import LARGEST_TARGET
 from bochner._base.names import naming, shown
 from bochner._base.number_texts import counted
-from bochner.comparison.outcomes import LEVEL
 from bochner.comparison.split import Split
 from bochner.comparison.study import Model
 from bochner.files.columns import KIND_NAMES, Column, read_column
@@ -35,12 +34,10 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Fresh:
-    """A table to which a fitted model is applied.
+    """A table to which a fitted model is applied, with all columns and the ``features``.
 
-    ``features`` are the input columns in the order of the fit, and ``frame`` has all columns.
-    ``targets`` (n,) or (n, t) belong to the rows with all targets, whose indices are
-    ``rows_with_targets``; they are None without such rows. ``unscored`` describes rows with targets
-    that the model cannot predict; ``notes`` contain this text.
+    ``targets`` belong to ``rows_with_targets``, and are None without such rows; ``unscored`` is a
+    note on targets that the model cannot predict.
     """
 
     frame: pd.DataFrame
@@ -78,9 +75,8 @@ def load_model(path: Path) -> Any:
     model = load_any(path)
     if isinstance(model, Forecaster):
         raise InputError(
-            f"{path} holds a model of a series, and this command takes a model of `bochner fit`. "
-            "`bochner forecast FILE --target COLUMN` forecasts a series, `bochner explain` shows "
-            "the model, and bochner.load(FILE).predict(STEPS) forecasts with it in Python."
+            f"{path} holds a model of a series: expected one of `bochner fit`. `bochner explain` "
+            "shows it, and bochner.load(FILE).predict(STEPS) forecasts with it in Python."
         )
     return model
 
@@ -127,24 +123,20 @@ def target_names(model: Model) -> list[str]:
     return [named] if isinstance(named, str) else list(named)
 
 
-def interval_level(model: Model) -> float:
-    """Return the interval level that was chosen at the fit of a model."""
-    return float(model.record_.get("interval", LEVEL))
-
-
 def read_for(model: Model, options: SimpleNamespace) -> Fresh:
     """Read a table with the reading options of the fit, unless the command overrides them."""
     record, path = model.record_, options.file
     is_older = "layout" not in record
     layout = ReadOptions() if is_older else ReadOptions.from_record(record["layout"])
-    given = {name: getattr(options, name) for name in ("table", "skip")}
+    given = {name: getattr(options, name) for name in ("table", "skip", "encoding")}
+    given["bad_lines"] = "drop" if options.bad_lines == "drop" else None
     layout = replace(layout, **{name: value for name, value in given.items() if value is not None})
     layout = replace(layout, missing=(*layout.missing, *(options.missing or ())))
     states = {state["name"]: state for state in model.encoder_.columns_}
     text = [name for name, state in states.items() if state["kind"] == "text"]
     roles = {record[name] for name in ("weight", "group", "id") if name in record}
     keep = {*states, *target_names(model), *roles} if is_older else set[str]()
-    table_read = read(path, layout, text=text, keep=keep)
+    table_read = read(path, layout, text=text, keep=keep, optional=target_names(model))
     expected_names = {*states, *target_names(model), *record.get("dropped", []), *roles}
     columns = list(table_read.frame.columns)
     unknown = [(name, "") for name in columns if name not in expected_names]
@@ -198,11 +190,7 @@ def _unlike(model: Model, features: pd.DataFrame) -> str:
 
 
 def fitted_rows(model: Model, fresh: Fresh) -> tuple[str, NDArray[np.bool_] | None]:
-    """Return a note if a table has rows to which the model was fitted, and a mask of them (n,).
-
-    The mask is None if the table has no such rows, or if the model stores hashes of only some of
-    its rows. Models of earlier versions store no hashes.
-    """
+    """Return a note on rows that the model was fitted to, and a mask of them (n,) if known."""
     record = model.record_.get("fingerprint")
     names = [state["name"] for state in model.encoder_.columns_]
     if record is None or not set(names) <= set(fresh.features.columns):
@@ -229,8 +217,11 @@ def _targets(
     columns = [read_column(name, frame[name]) for name in names]
     if isinstance(model, TableClassifier):
         (column,) = columns
-        labels = _labels(column.raw, column.present, model.classes_)
-        is_known = np.array([label is not None for label in labels], dtype=np.bool_)
+        classes = model.classes_.tolist()
+        named: dict[Any, Any] = {str(label): label for label in classes}
+        named |= {label: label for label in classes}
+        labels = [named.get(raw, named.get(str(raw))) for raw in column.raw.tolist()]
+        is_known = column.present & [label is not None for label in labels]
         rows, other_rows = np.flatnonzero(is_known), np.flatnonzero(column.present & ~is_known)
         targets = np.array(labels, dtype=object)[rows].astype(model.classes_.dtype)
         unscored = _unscored(column, other_rows, "is not a class of the training rows")
@@ -254,16 +245,3 @@ def _unscored(column: Column, rows: NDArray[np.intp], reason: str) -> str:
         return ""
     left_out = counted(len(rows), "row")
     return f"Errors leave out {left_out}: {column.name!r} {reason} ({column.at(rows[0])})."
-
-
-def _labels(
-    raw: NDArray[np.generic], present: NDArray[np.bool_], classes: NDArray[np.generic]
-) -> Sequence[Any]:
-    """Return the class of each row, ``None`` for a missing entry or an unknown class."""
-    named: Mapping[Any, Any] = {label: label for label in classes.tolist()}
-    as_text = {str(label): label for label in classes.tolist()}
-    entries = zip(raw.tolist(), present, strict=True)
-    return [
-        named.get(entry, as_text.get(str(entry))) if is_present else None
-        for entry, is_present in entries
-    ]

@@ -1,5 +1,6 @@
 """The options of all commands, each stated once."""
 
+from functools import partial
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Annotated, Any, Literal
@@ -12,66 +13,72 @@ from bochner.files.read_options import ReadOptions, read_types
 _LARGEST_SEED = 2**32 - 1
 """Largest seed that scikit-learn's ``random_state`` accepts."""
 
-_SERIES, _ROWS, _MODEL, _READING, _OUTPUT = (
-    "Series", "Test rows", "Model", "Reading the file", "Output",
-)  # fmt: skip
-"""Titles of the panels in the help."""
-
-
 _NAME = "<name>"
 """Placeholder in the help for options with few values, which the help text lists."""
 
 
-def _option(text: str, panel: str | None = None, *names: str, **settings: Any) -> Any:
+def _option(text: str, *names: str, panel: str | None = None, **settings: Any) -> Any:
     return typer.Option(*names, help=text, rich_help_panel=panel, **settings)
 
+
+_series = partial(_option, panel="Series")
+_rows = partial(_option, panel="Test rows")
+_model = partial(_option, panel="Model")
+_reading = partial(_option, panel="Reading the file")
+_output = partial(_option, panel="Output")
 
 TableFile = Annotated[
     Path,
     typer.Argument(
-        help="Table: CSV or TSV (also compressed), Parquet, Feather, Excel or SQLite; - reads CSV "
-        "from standard input.",
+        help="Table: CSV or TSV (also compressed), Excel, ODS, Parquet, Feather or SQLite; - reads "
+        "CSV from standard input.",
         allow_dash=True,
     ),
 ]
 ModelFile = Annotated[Path, typer.Argument(help="Model file that `bochner fit` wrote.")]
 
 # Reading a file: `fit` and `forecast` have all, commands on a fitted model the last three.
-Decimal = Annotated[str, _option("Decimal mark: auto, . or ,", _READING)]
+Decimal = Annotated[str, _reading("Decimal mark: auto, . or ,")]
 Dates = Annotated[
-    str, _option("Order of dates: auto, iso, dayfirst, monthfirst, or none for no dates.", _READING)
+    str, _reading("Order of dates: auto, iso, dayfirst, monthfirst, or none for no dates.")
 ]
 Types = Annotated[
     Path | None,
-    _option(
+    _reading(
         "Kind of some columns: number, text, date or ignore, as zip,text;size,number or in a CSV "
         "(column,type) or JSON file.",
-        _READING,
         metavar="<kinds or file>",
     ),
 ]
 Header = Annotated[
-    int | None,
-    _option("Lines of column names: 0 if the first line is data, 2 for two lines.", _READING),
+    int | None, _reading("Lines of column names: 0 if the first line is data, 2 for two lines.")
 ]
 TableName = Annotated[
-    str | None, _option("Table of an SQLite file, or sheet of an Excel file.", _READING)
+    str | None,
+    _reading("Table of an SQLite file; sheet (name or number) or first cell, as Data!F3."),
 ]
 Missing = Annotated[
     list[str] | None,
-    _option(
-        "Entry that is missing in every column, such as NA among text, or -99; repeat for more.",
-        _READING,
+    _reading(
+        "Entry that is missing in every column, such as NA among text, or -99; repeat for more."
     ),
 ]
 Skip = Annotated[
     int | None,
-    _option(
+    _reading(
         "Lines to leave out before the names. With a number, titles and totals are not looked "
-        "for; 0 keeps all lines.",
-        _READING,
+        "for; 0 keeps all lines."
     ),
 ]
+Encoding = Annotated[
+    str | None,
+    _reading("Encoding of a text file, such as shift-jis or cp1251; recognised by default."),
+]
+FillDown = Annotated[
+    list[str] | None,
+    _reading("Column of labels that only the first row of each block has; repeat for more."),
+]
+BadLines = Annotated[str, _reading("Rows of another length than the names: error, or drop.")]
 
 # Columns of a table
 Target = Annotated[list[str], _option("Column to predict; repeat for several columns of numbers.")]
@@ -100,65 +107,50 @@ LeftOut = Annotated[
 # Test rows
 SplitKind = Annotated[
     Literal["auto", "random", "time", "group"],
-    _option(
+    _rows(
         "auto, random, time (the latest rows) or group (whole groups). auto takes the latest rows "
         "if a column of dates sorts the table.",
-        _ROWS,
         metavar=_NAME,
     ),
 ]
-Time = Annotated[str | None, _option("Column of times: expected errors are for later rows.", _ROWS)]
+Time = Annotated[str | None, _rows("Column of times: expected errors are for later rows.")]
 Group = Annotated[
     str | None,
-    _option("Column of groups, not used as a feature: expected errors are for new groups.", _ROWS),
+    _rows("Column of groups, not used as a feature: expected errors are for new groups."),
 ]
-TestSize = Annotated[float, _option("Share of rows or groups held out for testing.", _ROWS)]
+TestSize = Annotated[float, _rows("Share of rows or groups held out for testing.")]
 ErrorGroup = Annotated[str | None, _option("Column of groups whose errors are shown one by one.")]
 
 # Models
 Effort = Annotated[
-    Literal["quick", "default", "thorough"],
-    _option("quick, default or thorough.", _MODEL, metavar=_NAME),
+    Literal["quick", "default", "thorough"], _model("quick, default or thorough.", metavar=_NAME)
 ]
 Transformation = Annotated[
     Literal["none", "auto", "log", "sqrt", "rank"],
-    _option(
+    _model(
         "Function of a target of numbers to which the model is fitted: none, log, sqrt, rank, or "
         "auto for the most likely one.",
-        _MODEL,
         metavar=_NAME,
     ),
 ]
 TimeLimit = Annotated[
     float | None,
-    _option(
+    _model(
         "Time limit of the command in seconds. The fit has half of it, and tries fewer kernels if "
-        "they take longer. Comparisons and analyses start only before the limit.",
-        _MODEL,
+        "they take longer. Comparisons and analyses start only before the limit."
     ),
 ]
-MemoryLimit = Annotated[
-    str | None, _option("Memory of the fit beyond the table, such as 2GB.", _MODEL)
-]
-Jobs = Annotated[int | None, _option("Number of threads, -1 for all cores.", _MODEL)]
-Level = Annotated[float, _option("Level of the prediction intervals, such as 0.9 or 90.", _MODEL)]
+Jobs = Annotated[int | None, _model("Number of threads, -1 for all cores.")]
+Level = Annotated[float, _model("Level of the prediction intervals, such as 0.9 or 90.")]
 Seed = Annotated[
-    int,
-    _option("Random seed of the split and of the sampler.", _MODEL, min=0, max=_LARGEST_SEED),
+    int, _model("Random seed of the split and of the sampler.", min=0, max=_LARGEST_SEED)
 ]
 Compare = Annotated[
     bool,
-    _option(
-        "Also fit other methods to the same rows, and compare their errors.",
-        _OUTPUT,
-        "--compare/--no-compare",
-    ),
+    _output("Also fit other methods to the same rows, and compare their errors."),
 ]
 
 # Predictions and explanations
-Std = Annotated[
-    bool, _option("Add the predictive standard deviation, including noise.", None, "--std")
-]
 Interval = Annotated[
     float | None, _option("Add prediction intervals of this level, such as 90 or 0.9.")
 ]
@@ -168,113 +160,77 @@ Keep = Annotated[
     _option("Columns of the table to copy: none, id or all.", metavar=_NAME),
 ]
 RowNumbers = Annotated[
-    list[int] | None,
-    _option("Row whose prediction is explained, from 1; repeat for more.", min=1),
+    list[int] | None, _option("Row whose prediction is explained, from 1; repeat for more.", min=1)
 ]
 Kernel = Annotated[str, _option("A kernel's name, such as gaussian, tl1 or ntk.")]
 
 # Series
 SeriesTarget = Annotated[
-    list[str], _option("Column to forecast; repeat for several series in columns.", _SERIES)
+    list[str], _series("Column to forecast; repeat for several series in columns.")
 ]
 SeriesTime = Annotated[
     str | None,
-    _option(
+    _series(
         "Column of times: dates, or numbers such as decimal years. By default the only column of "
-        "dates.",
-        _SERIES,
+        "dates."
     ),
 ]
 Horizon = Annotated[
     int | None,
-    _option(
-        "Number of steps to forecast. By default the rows after the last known value.",
-        _SERIES,
-        min=1,
-    ),
+    _series("Number of steps to forecast. By default the rows after the last known value.", min=1),
 ]
 SeriesName = Annotated[
-    str | None,
-    _option("Column that names the series of each row, if they are below each other.", _SERIES),
+    str | None, _series("Column that names the series of each row, if they are below each other.")
 ]
 Known = Annotated[
     list[str] | None,
-    _option(
+    _series(
         "Column whose future values are known, such as a price; repeat for more. The rows to "
-        "forecast have it, and no target.",
-        _SERIES,
+        "forecast have it, and no target."
     ),
 ]
-Future = Annotated[
-    Path | None, _option("Table of the rows to forecast, if they are not in FILE.", _SERIES)
-]
+Future = Annotated[Path | None, _series("Table of the rows to forecast, if they are not in FILE.")]
 Holidays = Annotated[
     str | None,
-    _option(
-        "Country whose public holidays matter, such as DE, US or DE-BY. Needs the extra "
-        "'holidays'.",
-        _SERIES,
-    ),
-]
-Scale = Annotated[
-    Literal["none", "auto", "floor", "sqrt", "log"],
-    _option(
-        "Function of the values that is modelled: none, floor (values of zero or more), sqrt, log, "
-        "or auto for the most likely one.",
-        _MODEL,
-        metavar=_NAME,
+    _series(
+        "Country whose public holidays matter, such as DE, US or DE-BY. Needs the extra 'holidays'."
     ),
 ]
 Origins = Annotated[
     bool,
-    _option(
+    _output(
         "Also forecast the last values from the values before them, and compare errors with "
-        "forecasts that repeat the last season. It takes up to three more fits.",
-        _OUTPUT,
-        "--compare/--no-compare",
+        "forecasts that repeat the last season. It takes up to three more fits."
     ),
 ]
 
 # Files to write
-ModelOut = Annotated[Path, _option("Model file to write.", _OUTPUT, "--out")]
-CsvOut = Annotated[
-    Path | None,
-    _option("CSV file to write; - is standard output, as by default.", _OUTPUT, "--out"),
-]
+ModelOut = Annotated[Path, _output("Model file to write.")]
+CsvOut = Annotated[Path | None, _output("CSV file to write; - is standard output, as by default.")]
 ContributionsOut = Annotated[
-    Path | None,
-    _option(
-        "CSV file for the contributions to all predictions, or to those of --row.",
-        _OUTPUT,
-        "--out",
-    ),
+    Path | None, _output("CSV file for the contributions to all predictions, or to those of --row.")
 ]
 ForecastOut = Annotated[
     Path,
-    _option(
+    _output(
         "CSV file of the forecast; - is standard output, and the summary then goes to standard "
-        "error.",
-        _OUTPUT,
-        "--out",
+        "error."
     ),
 ]
-Folder = Annotated[Path, _option("Folder for the files to write.", _OUTPUT, "--out")]
+Folder = Annotated[Path, _output("Folder for the files to write.")]
 SeriesModel = Annotated[
     Path | None,
-    _option(
+    _output(
         "File to write the fitted model to, for `bochner explain` and for bochner.load in Python. "
-        "A later `bochner forecast` fits again.",
-        _OUTPUT,
+        "A later `bochner forecast` fits again."
     ),
 ]
-Report = Annotated[Path | None, _option("HTML file to write a report to.", _OUTPUT)]
-Json = Annotated[bool, _option("Write JSON to standard output.", _OUTPUT, "--json")]
+Report = Annotated[Path | None, _output("HTML file to write a report to.")]
+Json = Annotated[bool, _output("Write JSON to standard output.", "--json")]
 SafeCsv = Annotated[
     bool,
-    _option(
-        "Put an apostrophe before text that spreadsheets would run as a formula.",
-        _OUTPUT,
-        "--safe-csv",
+    _output(
+        "Put an apostrophe before text that spreadsheets would run as a formula.", "--safe-csv"
     ),
 ]
 
@@ -289,6 +245,9 @@ def read_options(options: SimpleNamespace) -> ReadOptions:
         missing=tuple(options.missing or ()),
         skip=options.skip,
         header=options.header,
+        encoding=options.encoding,
+        fill_down=tuple(options.fill_down or ()),
+        bad_lines=options.bad_lines,
     )
 
 

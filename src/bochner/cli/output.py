@@ -5,13 +5,13 @@ from __future__ import annotations
 import json
 import sys
 import warnings
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from tempfile import NamedTemporaryFile
 from typing import TYPE_CHECKING, Any
 
-from rich.console import JustifyMethod
+from rich.console import Console, JustifyMethod
 from rich.table import Table
 from rich.text import Text
 
@@ -41,6 +41,25 @@ def plain(text: str) -> str:
     )
 
 
+def plain_text(text: str, style: str = "") -> Text:
+    """Return a text for a terminal that is no markup, with control characters escaped."""
+    return Text(plain(text), style=style)
+
+
+def print_blocks(console: Console, *blocks: Table | Text) -> None:
+    """Print tables and texts with an empty line before each of them."""
+    for block in blocks:
+        console.print()
+        console.print(block)
+
+
+def print_files(console: Console, files: Mapping[str, object]) -> None:
+    """Print the paths of files by what they are, without those that were not written."""
+    for name, path in files.items():
+        if path is not None:
+            console.print(plain_text(f"{name:<8}{path}"), soft_wrap=True)
+
+
 @contextmanager
 def noting_warnings() -> Iterator[list[str]]:
     """Collect the library's warnings as texts in a list; other warnings are issued as usual."""
@@ -61,16 +80,13 @@ def noting_warnings() -> Iterator[list[str]]:
 def cells_table(
     headings: Iterable[str], rows: Iterable[Iterable[str]], first: JustifyMethod = "left"
 ) -> Table:
-    """Return a display table; all columns except the first are right-aligned.
-
-    If a line is too short for all columns, the first column is folded, and no column is cut.
-    """
+    """Return a display table; columns after the first are right-aligned and never cut."""
     table = Table(box=None, header_style="bold", pad_edge=False)
     for number, heading in enumerate(headings):
         justify = "right" if number else first
-        table.add_column(Text(plain(heading)), justify=justify, no_wrap=number > 0, overflow="fold")
+        table.add_column(plain_text(heading), justify=justify, no_wrap=number > 0, overflow="fold")
     for cells in rows:
-        table.add_row(*(Text(plain(cell)) for cell in cells))
+        table.add_row(*map(plain_text, cells))
     return table
 
 
@@ -80,7 +96,7 @@ def facts_table(facts: Mapping[str, str]) -> Table:
     table.add_column(style="bold", no_wrap=True)
     table.add_column(overflow="fold")
     for name, value in facts.items():
-        table.add_row(Text(plain(name)), Text(plain(value)))
+        table.add_row(plain_text(name), plain_text(value))
     return table
 
 
@@ -137,6 +153,17 @@ def check_report(path: Path, *inputs: Path) -> None:
     _check_ending(path, HTML_ENDINGS, "HTML")
 
 
+def check_outputs(
+    outputs: Sequence[tuple[Path | None, Callable[..., None]]], *inputs: Path
+) -> None:
+    """Check files to write, each by its own function, and that they differ."""
+    given = [(path, check) for path, check in outputs if path is not None]
+    if len({path.absolute() for path, _ in given}) < len(given):
+        raise InputError("Two outputs have the same file: give each a name of its own.")
+    for path, check in given:
+        check(path, *inputs)
+
+
 def _refuse_standard_output(path: Path, option: str, kind: str) -> None:
     if is_standard_output(path):
         raise InputError(
@@ -174,10 +201,7 @@ def without_formulas(frame: pd.DataFrame) -> pd.DataFrame:
 
 
 def write_csv(frame: pd.DataFrame, path: Path | None, *, is_safe: bool = False) -> None:
-    """Write a table as CSV, with tabs for .tsv: to a file, or to standard output.
-
-    With ``is_safe``, an apostrophe precedes text that spreadsheets would run as a formula.
-    """
+    """Write a table as CSV, or with tabs for .tsv, to a file or to standard output."""
     if is_safe:
         frame = without_formulas(frame)
     if path is None or is_standard_output(path):

@@ -8,21 +8,18 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 from rich.console import Console
-from rich.text import Text
 from sklearn.base import BaseEstimator
 
-from bochner._base.number_texts import counted, number, percent
+from bochner._base.number_texts import counted
 from bochner.cli.model_files import Fresh, fitted_rows, load_model, read_for, target_names
 from bochner.cli.options import fraction, fraction_option
-from bochner.cli.output import check_csv_output, is_standard_output, plain, write_csv
+from bochner.cli.output import check_csv_output, is_standard_output, plain_text, write_csv
 from bochner.comparison.outcomes import METRICS, Outcome
 from bochner.comparison.study import Model, own_outcomes
+from bochner.comparison.verdict import metric_text
 from bochner.files.errors import InputError
 from bochner.tables.table_classifier import TableClassifier
 from bochner.tables.table_regressor import TableRegressor
-
-_SHARES = ("error", "coverage")
-"""Metrics that are shares of rows, shown in per cent."""
 
 
 def predict_table(options: SimpleNamespace) -> None:
@@ -37,9 +34,9 @@ def predict_table(options: SimpleNamespace) -> None:
     write_csv(predictions, out, is_safe=options.safe_csv)
     messages = Console(stderr=True, soft_wrap=True)
     if out is not None and not is_standard_output(out):
-        messages.print(Text(plain(f"Table  {out}: {counted(len(predictions), 'row')}")))
+        messages.print(plain_text(f"Table  {out}: {counted(len(predictions), 'row')}"))
     for line in (*fresh.notes, *_scored(model, fresh)):
-        messages.print(Text(plain(line)))
+        messages.print(plain_text(line))
 
 
 def _kept(model: Model, fresh: Fresh, keep: str, predicted: pd.DataFrame) -> pd.DataFrame:
@@ -82,21 +79,15 @@ def of_new_rows(
 
 
 def _errors(outcome: Outcome) -> str:
-    """Return the metrics of predictions as text."""
     scores = outcome.scores()
-    shown = ("log_loss", "error") if outcome.classes is not None else ("rmse", "mae", "coverage")
-    return ", ".join(
-        f"{METRICS[key]} "
-        + (percent(scores[key].value, digits=1) if key in _SHARES else number(scores[key].value))
-        for key in shown
-    )
+    return ", ".join(f"{METRICS[n]} {metric_text(n, scores[n])}" for n in outcome.metrics)
 
 
 def _predictions(
     model: BaseEstimator, frame: pd.DataFrame, level: float | None, options: SimpleNamespace
 ) -> pd.DataFrame:
     if isinstance(model, TableClassifier):
-        for name in ("std", "interval", "quantiles"):
+        for name in ("interval", "quantiles"):
             if getattr(options, name) not in (False, None):
                 raise InputError(
                     f"--{name} is for regression, and this model classifies: leave it out; the "
@@ -108,8 +99,6 @@ def _predictions(
         return pd.DataFrame(columns | {f"p_{name}": values for name, values in named})
     assert isinstance(model, TableRegressor)  # The only other kind of table model
     columns = {"prediction": np.asarray(model.predict(frame))}
-    if options.std:
-        columns["std"] = model.predict(frame, return_std=True)[1]
     if level is not None:
         ends = model.predict_interval(frame, level)
         columns |= zip(("lower", "upper"), ends, strict=True)

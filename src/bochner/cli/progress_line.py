@@ -8,8 +8,8 @@ from time import monotonic
 from rich.console import Console
 from rich.text import Text
 
-from bochner._base.amounts import duration
-from bochner._base.progress import FitProgress, Progress, silent
+from bochner._base.number_texts import duration
+from bochner._base.progress import FitProgress, Progress
 from bochner.cli.output import plain
 
 _FIRST_SECONDS, _MOST_SECONDS = 5.0, 60.0
@@ -24,15 +24,8 @@ _COMPILING = "compiling loops, once after an installation"
 
 
 @contextmanager
-def reporting(*, is_quiet: bool = False, limit: float | None = None) -> Iterator[Progress]:
-    """Show the current step, and the time left if steps are counted, on standard error.
-
-    A terminal shows a spinner. Files and pipes get a line at intervals of 5 to 60 seconds.
-    ``limit`` is the time limit of the command, in seconds.
-    """
-    if is_quiet:
-        yield silent
-        return
+def reporting(*, limit: float | None = None) -> Iterator[Progress]:
+    """Show the current step and the time left of a command: a spinner, or lines at intervals."""
     from bochner._base.compiling import watched_compilation
 
     console = Console(stderr=True, soft_wrap=True)

@@ -9,14 +9,12 @@ from rich.table import Table
 from rich.text import Text
 
 from bochner._base.number_texts import counted, number, percent
-from bochner.cli.output import cells_table, plain
+from bochner.cli.output import cells_table, plain_text, print_blocks
 from bochner.comparison.contenders import OURS
 from bochner.comparison.outcomes import (
-    KINDS_OF_ROWS,
     METRICS,
     OF_CLASSES,
     OF_NUMBERS,
-    OF_SPREAD,
     Outcome,
     Score,
 )
@@ -45,11 +43,7 @@ _SHARES = ("r2", "coverage")
 """Metrics that are shown in per cent."""
 
 
-def print_studies(
-    console: Console,
-    studies: Sequence[Study],
-    warned: Sequence[str] = (),
-) -> None:
+def print_studies(console: Console, studies: Sequence[Study], warned: Sequence[str] = ()) -> None:
     """Print the table facts, the results of each target, and the importance of columns."""
     first = studies[0]
     _print_table_facts(console, first, warned)
@@ -61,12 +55,8 @@ def print_studies(
 
 def print_errors(console: Console, study: Study) -> None:
     """Print the verdict on a model, errors of all methods, and calibration."""
-    console.print()
-    console.print(Text(plain(verdict(study)), style="bold"))
-    console.print()
-    console.print(scores_table(study.outcomes))
-    console.print()
-    console.print(Text(plain(calibration(study))))
+    texts = plain_text(verdict(study), "bold"), plain_text(calibration(study))
+    print_blocks(console, texts[0], scores_table(study.outcomes), texts[1])
 
 
 def print_checks(console: Console, study: Study) -> None:
@@ -74,15 +64,19 @@ def print_checks(console: Console, study: Study) -> None:
     from bochner.report.diagnostics import checks
 
     titles = [finding.title for finding in checks(study) if finding.weight == "check"]
-    if not titles:
-        return
+    if titles:
+        print_blocks(console, _labelled({"To look at": titles}))
+
+
+def _labelled(parts: Mapping[str, Sequence[str]]) -> Table:
+    """Return a display table of texts, with a label before the first text of each part."""
     grid = Table.grid(padding=(0, 2))
     grid.add_column()
-    grid.add_column(overflow="fold")
-    for label, title in zip(["To look at", *[""] * len(titles)], titles, strict=False):
-        grid.add_row(label, Text(plain(title)))
-    console.print()
-    console.print(grid)
+    grid.add_column(overflow="fold")  # Do not break long paths
+    for label, texts in parts.items():
+        for place, text in enumerate(texts):
+            grid.add_row("" if place else label, plain_text(text))
+    return grid
 
 
 def print_shares(
@@ -91,26 +85,19 @@ def print_shares(
     """Print the importance of columns and the interactions of pairs, if they are computed."""
     if importance is None:
         return
-    for table in share_tables(importance, pairs):
-        console.print()
-        console.print(table)
+    print_blocks(console, *share_tables(importance, pairs))
     if pairs is not None and not (pairs.share >= LEAST_PAIR).any():
-        console.print(f"\n{no_pairs(pairs)}")
+        print_blocks(console, plain_text(no_pairs(pairs)))
     if note := sum_of_shares(float(importance.share.sum())):
-        console.print(f"\n{note}")
+        print_blocks(console, plain_text(note))
 
 
 def _print_table_facts(console: Console, study: Study, warned: Sequence[str]) -> None:
     facts = study.table
     n_test = len(study.own.y)
     split = f"{len(study.split.y):,} rows to fit, {n_test:,} to test. {study.split.reason}"
-    labels = ["Table", *[""] * (len(facts.notes) + len(warned)), "Rows"]
-    grid = Table.grid(padding=(0, 2))
-    grid.add_column()
-    grid.add_column(overflow="fold")  # Do not break long paths
-    for label, text in zip(labels, [_read_line(facts), *facts.notes, *warned, split], strict=True):
-        grid.add_row(label, Text(plain(text)))
-    console.print(grid)
+    about = [_read_line(facts), *facts.notes, *warned]
+    console.print(_labelled({"Table": about, "Rows": [split]}))
 
 
 def _read_line(facts: TableFacts) -> str:
@@ -124,33 +111,34 @@ def _read_line(facts: TableFacts) -> str:
 
 def scores_table(outcomes: Mapping[str, Outcome]) -> Table:
     """Return a table of the errors of methods with standard errors, the smallest error first."""
-    scores = {name: outcome.scores() for name, outcome in outcomes.items()}
-    metrics, shown = _metrics(next(iter(outcomes.values())), scores.values())
-    order = sorted(scores, key=lambda name: _rank(scores[name], metrics))
+    shown = _metrics(outcomes.values())
+    order = sorted(outcomes, key=lambda name: _rank(outcomes[name], shown))
     has_time = any(np.isfinite(outcome.seconds) for outcome in outcomes.values())
     headings = ["method", *(_HEADINGS[name] for name in shown), *(["seconds"] * has_time)]
     table = cells_table(headings, [])
     for name in order:
-        cells = [_shown(scores[name].get(metric), metric) for metric in shown]
-        if has_time:
-            cells.append(number(outcomes[name].seconds, 2))
+        cells = [name, *_cells(outcomes[name], shown)]
+        cells += [number(outcomes[name].seconds, 2)] * has_time
         style = "bold" if name == OURS and len(order) > 1 else ""
-        table.add_row(*(Text(plain(cell)) for cell in (name, *cells)), style=style)
+        table.add_row(*map(plain_text, cells), style=style)
     return table
 
 
-def _metrics(
-    outcome: Outcome, scores: Iterable[Mapping[str, Score]]
-) -> tuple[Sequence[str], list[str]]:
-    """Return the names of the metrics to show: those of the task that some scores contain."""
-    metrics = OF_NUMBERS if outcome.classes is None else OF_CLASSES
-    known = set().union(*scores)
-    return metrics, [name for name in metrics if name in known]
+def _metrics(outcomes: Collection[Outcome]) -> list[str]:
+    """Return the names of the metrics to show: those that some outcomes have."""
+    known = {name for outcome in outcomes for name in outcome.metrics}
+    return [name for name in (*OF_NUMBERS, *OF_CLASSES) if name in known]
 
 
-def _rank(scores: Mapping[str, Score], metrics: Sequence[str]) -> tuple[bool, float]:
-    first = scores.get(metrics[0])
-    return (first is None, first.value if first is not None else scores[metrics[1]].value)
+def _rank(outcome: Outcome, metrics: Sequence[str]) -> tuple[bool, float]:
+    scores = outcome.scores()
+    first = next(name for name in metrics if name in scores)
+    return first != metrics[0], scores[first].value
+
+
+def _cells(outcome: Outcome, metrics: Sequence[str]) -> list[str]:
+    scores = outcome.scores()
+    return [_shown(scores.get(name), name) for name in metrics]
 
 
 def _shown(score: Score | None, metric: str) -> str:
@@ -203,35 +191,21 @@ def joined(name: str | Iterable[str]) -> str:
     return name if isinstance(name, str) else " × ".join(name)
 
 
-def confusion_table(outcome: Outcome) -> Table | None:
-    """Return the confusion matrix as a display table, or ``None`` for too many classes."""
+def confusion_table(outcome: Outcome) -> Table | Text:
+    """Return the confusion matrix as a display table, or a note on too many classes."""
     assert outcome.classes is not None
     if len(outcome.classes) > _MOST_CLASSES:
-        return None
+        return plain_text("Too many classes for a table of them: see --json.")
     names = [str(name) for name in outcome.classes]
     counts = outcome.confusion().astype(str).tolist()
     rows = [[name, *row] for name, row in zip(names, counts, strict=True)]
     return cells_table(["true \\ predicted", *names], rows)
 
 
-def kinds_table(kinds: Mapping[str, Outcome]) -> Table:
-    """Return a table of row counts and errors by kind of rows."""
-    return groups_table(
-        {KINDS_OF_ROWS[kind]: outcome for kind, outcome in kinds.items()}, "kind of rows", OF_SPREAD
-    )
-
-
 def groups_table(groups: Mapping[str, Outcome], name: str, left_out: Collection[str] = ()) -> Table:
     """Return a table of row counts and errors by group, without the metrics in ``left_out``."""
-    all_scores = {label: outcome.scores() for label, outcome in groups.items()}
-    _, known = _metrics(next(iter(groups.values())), all_scores.values())
-    shown = [metric for metric in known if metric not in left_out]
+    shown = [metric for metric in _metrics(groups.values()) if metric not in left_out]
     rows = [
-        [
-            label,
-            f"{len(groups[label].y):,}",
-            *(_shown(group_scores.get(metric), metric) for metric in shown),
-        ]
-        for label, group_scores in all_scores.items()
+        [label, f"{len(outcome.y):,}", *_cells(outcome, shown)] for label, outcome in groups.items()
     ]
     return cells_table([name, "rows", *(_HEADINGS[metric] for metric in shown)], rows)

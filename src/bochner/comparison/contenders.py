@@ -87,8 +87,7 @@ def timed_fit(
 ) -> float:
     """Fit ``model`` to the training rows and return the seconds it took.
 
-    By default fits use one OpenMP thread, because OpenMP threads busy-wait: on shared cores, two
-    threads can make trees a hundred times slower.
+    OpenMP threads busy-wait: on shared cores, two can make trees a hundred times slower than one.
     """
     if split.weight is not None:
         prefix = f"{model.steps[-1][0]}__" if isinstance(model, Pipeline) else ""
@@ -113,11 +112,10 @@ def add_others(
     until: float = inf,
     progress: Progress = silent,
 ) -> list[str]:
-    """Fit the other methods, and add their test outcomes by name to each target's outcomes.
+    """Fit the other methods, and add their outcomes by name; return those that lack the time.
 
-    All methods use the threads that ``n_jobs`` gives to the fit of a table model. Their time in
-    seconds covers encoding the training rows and the fit. No method starts after the time ``until``
-    of ``perf_counter``. Returns the names of the methods left out for lack of time.
+    They have the threads of a fit with ``n_jobs``, and seconds include the encoding. None starts
+    after the time ``until`` of ``perf_counter``.
     """
     with single_threaded_blas() as n_blas:
         n_threads = threads_for(n_jobs, n_blas)

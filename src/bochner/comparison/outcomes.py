@@ -41,6 +41,9 @@ OF_NUMBERS = ("rmse", "mae", "r2", "coverage")
 OF_CLASSES = ("log_loss", "error", "auc")
 """Metrics shown in tables for classification."""
 
+SHARES = ("r2", "coverage", "error")
+"""Metrics that are shown in per cent."""
+
 OF_SPREAD = ("r2", "auc")
 """Metrics that depend on the spread of the targets, so they do not compare kinds of rows."""
 
@@ -59,13 +62,11 @@ _LEAST_PROBABILITY = float(np.finfo(np.float64).eps)
 """Lower bound of a probability in the log loss, as in scikit-learn."""
 
 
-def normal_half_width(level: float) -> float:
-    """Return half the width of the central interval of a standard normal law.
-
-    >>> round(normal_half_width(0.95), 3)
-    1.96
-    """
-    return float(ndtri(0.5 + 0.5 * level))
+def within(values: Array, lower: Array | None, upper: Array | None) -> Mask | None:
+    """Return whether values are within their intervals; ``None`` without intervals."""
+    if lower is None or upper is None:
+        return None
+    return np.asarray((lower <= values) & (values <= upper))
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,13 +79,11 @@ class Score:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Outcome:
-    """Predictions of one target for n test rows, with the observed values.
+    """Predictions of one target for n test rows, with the observed values ``y`` (n,).
 
-    ``y`` (n,) are the observed targets, and ``prediction`` (n,) are means or labels. ``lower`` and
-    ``upper`` (n,) are the ends of prediction intervals of probability ``level``, and
-    ``probability`` (n, C) are the probabilities of ``classes`` (C,); each is ``None`` if the method
-    does not predict it. ``classes`` is ``None`` for regression. ``unit`` is the variance of the
-    training target. Rows with equal ``clusters`` (n,) are dependent.
+    ``prediction`` (n,) are means or labels, ``lower`` and ``upper`` (n,) ends of intervals of
+    probability ``level``, ``probability`` (n, C) those of ``classes`` (C,), None for numbers.
+    ``unit`` is the variance of the training target; rows of equal ``clusters`` (n,) are dependent.
     """
 
     y: NDArray[Any]
@@ -97,6 +96,12 @@ class Outcome:
     unit: float = 1.0
     clusters: NDArray[Any] | None = None
     seconds: float = float("nan")
+
+    @property
+    def metrics(self) -> list[str]:
+        """Names of the metrics that tables show; the first one ranks methods."""
+        names, scores = OF_NUMBERS if self.classes is None else OF_CLASSES, self.scores()
+        return [name for name in names if name in scores]
 
     def part(self, rows: Index | Mask) -> "Outcome":
         """Return the outcome restricted to some of the rows."""
@@ -112,10 +117,7 @@ class Outcome:
         return counts
 
     def losses(self) -> Array:
-        """Return the squared error, or the log loss in nats, of each row (n,).
-
-        Without probabilities, the loss is one for a wrong class and zero for the right class.
-        """
+        """Return the squared error, log loss in nats, or wrong class (one) of each row."""
         if self.classes is None:
             return as_array((self.prediction - self.y) ** 2)
         if self.probability is None:
@@ -130,31 +132,29 @@ class Outcome:
 
     def _number_scores(self) -> dict[str, Score]:
         residual = self.prediction - self.y
-        square = self._mean(residual**2)
+        square = mean_score(residual**2, self.clusters)
         rmse, unit = np.sqrt(square.value), self.unit or np.nan  # NaN if targets are constant
         scores = {
             "rmse": Score(float(rmse), square.std_error / (2.0 * rmse) if rmse else 0.0),
-            "mae": self._mean(np.abs(residual)),
+            "mae": mean_score(np.abs(residual), self.clusters),
             "error": Score(square.value / unit, square.std_error / unit),
         }
         if (spread := float(np.var(self.y))) > 0.0:
             scores["r2"] = Score(1.0 - square.value / spread)
         if self.lower is not None and self.upper is not None:
-            scores["coverage"] = self._mean((self.lower <= self.y) & (self.y <= self.upper))
-            scores["width"] = self._mean(self.upper - self.lower)
+            is_covered = (self.lower <= self.y) & (self.y <= self.upper)
+            scores["coverage"] = mean_score(is_covered, self.clusters)
+            scores["width"] = mean_score(self.upper - self.lower, self.clusters)
         return scores
 
     def _class_scores(self) -> dict[str, Score]:
-        scores = {"error": self._mean(self.prediction != self.y)}
+        scores = {"error": mean_score(self.prediction != self.y, self.clusters)}
         if self.probability is not None and self.classes is not None:
-            scores["log_loss"] = self._mean(self.losses())
+            scores["log_loss"] = mean_score(self.losses(), self.clusters)
             if len(self.classes) == 2 and len(np.unique(self.y)) == 2:
                 second = self.y == self.classes[1]
                 scores["auc"] = Score(float(roc_auc_score(second, self.probability[:, 1])))
         return scores
-
-    def _mean(self, values: Floats | Mask) -> Score:
-        return mean_score(values, self.clusters)
 
 
 def mean_score(values: Floats | Mask, clusters: NDArray[np.generic] | None = None) -> Score:
@@ -178,50 +178,53 @@ def outcome(
     model: BaseEstimator, split: Split, level: float = LEVEL, seconds: float = np.nan
 ) -> Outcome:
     """Return the outcome of a fitted model on the test rows of a split with a single target."""
-    common: dict[str, Any] = {
-        "y": split.y_test,
-        "clusters": split.groups_test,
-        "level": level,
-        "seconds": seconds,
-    }
-    prediction = np.asarray(model.predict(split.X_test))
+    common: dict[str, Any] = {"clusters": split.groups_test, "level": level, "seconds": seconds}
     if split.task == "classification":
         probability = None
         if hasattr(model, "predict_proba"):
             probability = as_array(model.predict_proba(split.X_test))
-        # CatBoost returns labels of shape (n, 1).
         return Outcome(
-            prediction=np.ravel(prediction),
+            split.y_test,
+            np.ravel(model.predict(split.X_test)),  # CatBoost returns labels of shape (n, 1)
             probability=probability,
             classes=np.asarray(getattr(model, "classes_", np.unique(split.y))),
             **common,
         )
-    lower = upper = None
-    if hasattr(model, "predict_interval"):
-        lower, upper = model.predict_interval(split.X_test, level)
-    elif "return_std" in signature(model.predict).parameters:
-        _, std = model.predict(split.X_test, return_std=True)
-        half_width = normal_half_width(level) * std
-        lower, upper = prediction - half_width, prediction + half_width
     unit = float(np.var(split.y))
-    return Outcome(prediction=prediction, lower=lower, upper=upper, unit=unit, **common)
+    return Outcome(split.y_test, *with_ends(model, split.X_test, level), unit=unit, **common)
+
+
+def mean_and_std(model: BaseEstimator, X: object) -> tuple[Array, Array | None]:
+    """Return predictions, and standard deviations if the model has them."""
+    if "return_std" not in signature(model.predict).parameters:
+        return as_array(model.predict(X)), None
+    mean, std = model.predict(X, return_std=True)
+    return as_array(mean), as_array(std)
+
+
+def with_ends(
+    model: BaseEstimator, X: object, level: float
+) -> tuple[Array, Array | None, Array | None]:
+    """Return predictions, and interval ends if the model has intervals or standard deviations."""
+    if hasattr(model, "predict_interval"):
+        lower, upper = model.predict_interval(X, level)
+        return as_array(model.predict(X)), as_array(lower), as_array(upper)
+    mean, std = mean_and_std(model, X)
+    if std is None:
+        return mean, None, None
+    half = float(ndtri(0.5 + 0.5 * level)) * std
+    return mean, mean - half, mean + half
 
 
 def by_group(outcome: Outcome, labels: Iterable[object]) -> Mapping[Any, Outcome]:
     """Split the outcome by labels (n,), in decreasing order of frequency."""
-    group_labels = np.asarray(list(labels), dtype=object)
-    names, numbers, counts = np.unique(
-        group_labels.astype(str), return_inverse=True, return_counts=True
-    )
+    texts = np.array([str(label) for label in labels])
+    names, numbers, counts = np.unique(texts, return_inverse=True, return_counts=True)
     return {names[i]: outcome.part(numbers == i) for i in np.argsort(-counts, kind="stable")}
 
 
 def by_kind(outcome: Outcome, unlike: Mapping[str, Mask]) -> Mapping[str, Outcome]:
-    """Split the outcome by kind of rows: like the training rows, or unlike for some reason.
-
-    ``unlike`` has masks (n,) by reason; a row may have several reasons. Kinds without rows are left
-    out, and the result is empty if all rows are like the training rows.
-    """
+    """Return outcomes of rows like the training rows, and unlike them for each reason."""
     masks = {reason: mask for reason, mask in unlike.items() if mask.any()}
     if not masks:
         return {}
@@ -236,11 +239,7 @@ _CERTAINTY = 0.95
 
 @dataclass(frozen=True, slots=True)
 class Coverage:
-    """Coverage of intervals of probability ``level``, and its range for calibrated intervals.
-
-    ``observed`` is the share of n values within their intervals. Calibrated intervals have a
-    coverage between ``lower`` and ``upper`` with a probability of 95 %, by a binomial law.
-    """
+    """Share of values within intervals of a level, and its 95 % range if calibrated."""
 
     level: float
     observed: float
@@ -259,7 +258,7 @@ class Coverage:
 
     @property
     def judgement(self) -> str:
-        """Return an assessment that ends a sentence: as expected, too narrow or too wide."""
+        """Judgement of the intervals that ends a sentence."""
         if self.is_narrow:
             return "too narrow"
         return "wider than necessary" if self.is_wide else "as expected"
@@ -268,10 +267,7 @@ class Coverage:
 def calibrated_range(
     n: int | Index, level: Array | float, n_comparisons: int = 1
 ) -> tuple[Array, Array]:
-    """Return the central 95 % range of the coverage of n independent values.
-
-    For several comparisons, all coverages are within the range with a probability of at least 95 %.
-    """
+    """Return the 95 % range of the coverage of n values, for all comparisons together."""
     lower, upper = binom.interval(1.0 - (1.0 - _CERTAINTY) / n_comparisons, n, level)
     return as_array(lower / n), as_array(upper / n)
 
@@ -282,35 +278,23 @@ def coverage_of(
     clusters: NDArray[np.generic] | None = None,
     n_comparisons: int = 1,
 ) -> Coverage:
-    """Return the coverage from a mask (n,) of the values within their intervals.
+    """Return the coverage from a mask (n,) of covered values, dependent within ``clusters`` (n,).
 
-    Values with equal ``clusters`` (n,) are dependent. All texts, pictures and checks use this
-    function.
+    They count as the number of independent values whose coverage would be as precise, at least the
+    number of clusters, and equal to it if all or no values are covered.
     """
-    n_independent = _independent(is_covered, clusters)
-    lower, upper = calibrated_range(n_independent, level, n_comparisons)
-    return Coverage(level, float(np.mean(is_covered)), float(lower), float(upper))
+    n, share = len(is_covered), float(np.mean(is_covered))
+    if clusters is not None:
+        n_clusters, error = len(np.unique(clusters)), mean_score(is_covered, clusters).std_error
+        precise = share * (1.0 - share) / error**2 if error > 0.0 else n_clusters
+        n = int(np.clip(precise, n_clusters, n))
+    lower, upper = calibrated_range(n, level, n_comparisons)
+    return Coverage(level, share, float(lower), float(upper))
 
 
 def outcome_coverage(outcome: Outcome, n_comparisons: int = 1) -> Coverage | None:
     """Return the coverage of the intervals of an outcome; ``None`` without intervals."""
-    if outcome.lower is None or outcome.upper is None:
+    covered = within(outcome.y, outcome.lower, outcome.upper)
+    if covered is None:
         return None
-    is_covered = (outcome.lower <= outcome.y) & (outcome.y <= outcome.upper)
-    return coverage_of(is_covered, outcome.level, outcome.clusters, n_comparisons)
-
-
-def _independent(is_covered: Mask, clusters: NDArray[np.generic] | None) -> int:
-    """Return the number of independent values whose coverage would be as precise.
-
-    It is at least the number of clusters, and equal to it if all or no values are covered, because
-    the dependence is then unknown.
-    """
-    n = len(is_covered)
-    if clusters is None:
-        return n
-    n_clusters, share = len(np.unique(clusters)), float(np.mean(is_covered))
-    error = mean_score(is_covered, clusters).std_error
-    if not error > 0.0:
-        return n_clusters
-    return int(np.clip(share * (1.0 - share) / error**2, n_clusters, n))
+    return coverage_of(covered, outcome.level, outcome.clusters, n_comparisons)

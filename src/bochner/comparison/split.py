@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import ceil
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.sparse import coo_array
+from scipy.sparse.csgraph import connected_components
 from sklearn.model_selection import train_test_split
 
-from bochner._base.arrays import Floats, as_array
+from bochner._base.arrays import Floats, Index, as_array
+from bochner._base.number_texts import counted
 from bochner.files.columns import labels, read_column
 from bochner.files.errors import InputError
+from bochner.tables import copied_rows
 from bochner.tables.table_checks import (
     Task,
     check_table,
@@ -21,21 +27,26 @@ from bochner.tables.table_checks import (
     infer_task,
     side_column,
     split_target,
+    with_targets,
 )
-from bochner.tables.table_rows import is_sorted
+from bochner.tables.table_rows import entry_hashes, is_sorted
 
 if TYPE_CHECKING:
     import pandas as pd
 
 
+_MOST_OF_A_NAME = 10
+"""Most rows with one entry of a column that was left out as an identifier: an entry of more rows is
+a remark such as "none"."""
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Split:
-    """Training and test rows of a table, and the task: ``"regression"`` or ``"classification"``.
+    """Training and test rows of a table, with targets (n,) or (n, t).
 
-    Targets have shape (n,), or (n, t) for several targets. Weights, groups and times belong to the
-    training rows, ``groups_test`` to the test rows. ``kind`` is ``"random"``, ``"time"`` (later
-    rows), ``"group"`` (rows of new groups) or ``"file"`` (rows of a file), and ``reason`` says how
-    the test rows were chosen.
+    Weights, groups and times are those of training rows, ``groups_test`` those of test rows.
+    ``kind`` is "random", "time" (later rows), "group" (new groups) or "file" (rows of a file);
+    ``reason`` and ``notes`` are sentences.
     """
 
     X: Any
@@ -50,6 +61,7 @@ class Split:
     kind: str = "random"
     reason: str = "The test rows were chosen at random."
     column: str | None = None  # Column of times or groups by which test rows were chosen
+    notes: tuple[str, ...] = ()
 
     def of_target(self, number: int) -> Split:
         """Return the split restricted to one of several targets."""
@@ -84,17 +96,15 @@ def split_table(
     kind: str = "auto",
     test_size: float = 0.2,
     seed: int = 0,
-    left_out: tuple[str, ...] = (),
+    left_out: Mapping[str, pd.Series] = MappingProxyType({}),
 ) -> Split:
-    """Check the columns of a table, and split its rows.
+    """Check the columns of a table, and split its rows, or raise InputError.
 
-    By default, the latest rows are held out if the table is sorted by a column of dates.
-    ``left_out`` are columns that reading has left out. Raises InputError if roles contradict each
-    other, or if the table lacks a column.
+    Rows without a target are left out; the latest rows are tested if a column of dates sorts them.
+    Copies of a row, and rows of an identifier, also one ``left_out`` at reading, stay together.
     """
-    frame, sides = drop_columns(frame, roles.drop), dict[str, Any]()
-    if roles.weight is not None:
-        sides["weight"] = _weights(frame, roles.weight)
+    frame, note = with_targets(drop_columns(frame, roles.drop), roles.target)
+    weight = None if roles.weight is None else _weights(frame, roles.weight)
     if roles.id is not None:
         side_column(frame, roles.id, "id")
     kind, reason, column, of_rows = _chosen(frame, roles, kind)
@@ -103,16 +113,58 @@ def split_table(
         raise InputError(f"{clash.pop()!r} is the target and has another role: name two columns.")
     features, targets = drop_columns(frame, [str(name) for name in aside]), {}
     for name in roles.target:
-        features, targets[name] = split_target(features, name, left_out)
+        features, targets[name] = split_target(features, name, list(left_out))
     task = _task(targets, task)
-    check_table(features)
     target: Any = next(iter(targets.values()))
+    check_table(features, target)
     if len(targets) > 1:
         import pandas as pd
 
         target = pd.concat(list(targets.values()), axis=1)
-    rows = split_rows(features, target, task, test_size, seed, **sides, **of_rows)
-    return replace(rows, kind=kind, reason=reason, column=column)
+    read = [read_column(str(n), each) for n, each in (*features.items(), *targets.items())]
+    originals = copied_rows.originals(entry_hashes(read, np.empty((len(frame), 0))))
+    names = [frame[roles.id]] if roles.id else []
+    names += [
+        s[frame.index] for s in left_out.values() if s.value_counts().max() <= _MOST_OF_A_NAME
+    ]
+    units = _with_equal_names(originals, names)
+    sides = {"weight": weight, "originals": originals, **of_rows}
+    rows = split_rows(features, target, task, test_size, seed, units=units, **sides)
+    notes = tuple(filter(None, (note, *_notes_on_copies(originals, units))))
+    return replace(rows, kind=kind, reason=reason, column=column, notes=notes)
+
+
+def _with_equal_names(originals: Index, names: Sequence[pd.Series]) -> Index:
+    """Return units (n,) that contain copies of a row, and rows with an equal identifier."""
+    n = len(originals)
+    ends = [originals]
+    for series in names:
+        number = series.factorize()[0]  # -1 where missing
+        ends.append(np.where(number < 0, np.arange(n), _first_of(number)))
+    edges = np.concatenate(ends), np.tile(np.arange(n), len(ends))
+    graph = coo_array((np.ones(len(edges[0])), edges), shape=(n, n))
+    return _first_of(connected_components(graph, directed=False)[1])
+
+
+def _first_of(labels: NDArray[np.generic]) -> Index:
+    """Return the index (n,) of the first row with the same label."""
+    _, first, place = np.unique(labels, return_index=True, return_inverse=True)
+    return np.asarray(first[place], dtype=np.intp)
+
+
+def _notes_on_copies(originals: Index, units: Index) -> Iterator[str]:
+    """Yield sentences on copies of rows and on rows of one identifier."""
+    n, different = len(originals), np.unique(originals)
+    if len(different) < n:
+        yield (
+            f"{counted(n - len(different), 'duplicate')} among the {n:,} rows, equal to another "
+            "row in every column: duplicates are held out together, and the model is fitted to one "
+            "of each."
+        )
+    sizes = np.bincount(units[different])
+    if n_sharing := int(sizes[sizes > 1].sum()):
+        sharing = f"{n_sharing:,} of the {n:,} rows share their identifier with another row"
+        yield f"{sharing}: they are held out together."
 
 
 def _weights(frame: pd.DataFrame, name: str) -> Floats:
@@ -161,13 +213,11 @@ def _chosen(
         numbers = np.unique(labels(group.raw, group.present), return_inverse=True)[1]
         reason = f"groups by {roles.group!r} that are absent from the training rows"
         return kind, f"The test rows belong to {reason}.", roles.group, {"groups": numbers}
-    dates = [] if roles.time or kind == "random" else _dates(frame, roles)
     by, why = roles.time, ""
+    dates = _dates(frame, roles) if by is None and kind != "random" else {}
     if kind == "auto":
-        by = next((n for n in dates if is_sorted(read_column(n, frame[n]).values)), None)
-        why = (
-            ", because the table is in the order of these dates; --split random chooses random rows"
-        )
+        by = next((name for name, times in dates.items() if is_sorted(times)), None)
+        why = ", because it sorts the table; --split random chooses random rows"
     elif kind == "time" and by is None:
         if len(dates) != 1:
             date_columns = f"{len(dates)}: {', '.join(dates)}" if dates else "none"
@@ -175,18 +225,18 @@ def _chosen(
                 f"--split time needs the column of times, and the table has several or no columns "
                 f"of dates ({date_columns}): add --time COLUMN."
             )
-        by = dates[0]
+        (by,) = dates
     if by is None:
         return "random", "The test rows were chosen at random.", None, {}
     times = side_column(frame, by, "time", ("numeric", "date")).values
     return "time", f"The test rows are the latest by {by!r}{why}.", by, {"time": times}
 
 
-def _dates(frame: pd.DataFrame, roles: Roles) -> list[str]:
-    """Return the names of date columns without missing entries."""
-    read = (read_column(str(name), frame[name]) for name in frame.columns)
-    kinds = {column.name: column for column in read if column.kind == "date"}
-    return [name for name, c in kinds.items() if c.present.all() and name not in roles.target]
+def _dates(frame: pd.DataFrame, roles: Roles) -> dict[str, NDArray[Any]]:
+    """Return the columns of dates without missing entries, by name."""
+    names = [name for name in frame.columns if name not in roles.target]
+    read = (read_column(str(name), frame[name]) for name in names)
+    return {c.name: c.values for c in read if c.kind == "date" and c.present.all()}
 
 
 def split_rows(
@@ -199,39 +249,35 @@ def split_rows(
     weight: Floats | None = None,
     groups: NDArray[np.generic] | None = None,
     time: NDArray[np.generic] | None = None,
+    originals: Index | None = None,
+    units: Index | None = None,
 ) -> Split:
     """Split rows into training and test rows at random, by whole groups or by time.
 
-    Random splits are stratified by class. Weights, groups and times have an entry for each row.
-
-    Raises InputError if a part has too few rows or groups or lacks a class, or the training target
-    is constant.
+    ``units`` (n,) are not divided at random, and ``originals`` (n,) are the first of equal rows, of
+    which one is trained on. Raises InputError for parts without enough rows, groups or classes.
     """
     if not 0.0 < test_size < 1.0:
         raise InputError(f"--test-size must lie between 0 and 1, got {test_size}.")
-    is_random = groups is None and time is None
+    rows = np.arange(len(target))
+    originals, units = (rows if each is None else each for each in (originals, units))
     y = target.to_numpy()
-    n_classes = len(set(y)) if task == "classification" and is_random else 1
-    names = np.arange(len(target)) if groups is None else np.unique(groups)
-    n_test = ceil(test_size * len(names))
-    n_fit, fewest = len(names) - n_test, max(2, n_classes)
-    if n_fit < fewest or n_test < n_classes:
-        classes = f", for {n_classes} classes" if n_classes > 1 else ""
-        unit = "rows" if groups is None else "groups"
-        raise InputError(
-            f"--test-size {test_size:g} of {len(names)} {unit} leaves {n_fit} to fit and {n_test} "
-            f"to test: expected at least {fewest} and {n_classes}{classes}. Choose another "
-            f"--test-size, or add {unit}."
-        )
+    if groups is not None:
+        units = np.unique(groups, return_inverse=True)[1]
     if time is not None:
-        order = np.argsort(time, kind="stable")
-        fit, test = np.sort(order[:-n_test]), np.sort(order[-n_test:])
+        fit, test = _parts(np.argsort(time, kind="stable"), "rows", test_size, None)
+        fit, test = np.sort(fit), np.sort(test)
     else:
-        fit, test = train_test_split(
-            names, test_size=test_size, random_state=seed, stratify=y if n_classes > 1 else None
-        )
-        if groups is not None:
-            fit, test = (np.flatnonzero(np.isin(groups, part)) for part in (fit, test))
+        classes = y if task == "classification" and groups is None else None
+        what, names = "rows" if groups is None else "groups", np.unique(units)
+        fit, test = _parts(names, what, test_size, seed, classes)
+        if groups is not None or len(names) < len(rows):
+            fit, test = (np.flatnonzero(np.isin(units, part)) for part in (fit, test))
+    if len(np.unique(originals)) < len(rows):
+        fit = np.sort(fit[np.unique(originals[fit], return_index=True)[1]])
+        test = test[~np.isin(originals[test], originals[fit])]
+    if not test.size:
+        raise InputError("All rows to test are copies of rows to fit: leave the copies out.")
     for column in y[fit].reshape(len(fit), -1).T:
         if len(set(column)) == 1:
             raise InputError(
@@ -244,14 +290,37 @@ def split_rows(
             f"No row to fit has the class {lacking[0]}, which rows to test have: choose another "
             "--seed or --test-size, or add rows."
         )
-    return Split(
-        features.iloc[fit],
-        y[fit],
-        features.iloc[test],
-        y[test],
-        task,
-        weight=None if weight is None else weight[fit],
-        groups=None if groups is None else groups[fit],
-        time=None if time is None else time[fit],
-        groups_test=None if groups is None else groups[test],
-    )
+    is_alone = groups is None and len(np.unique(units[test])) == len(test)
+    parts = features.iloc[fit], y[fit], features.iloc[test], y[test]
+    sides: Any = {"weight": weight, "groups": groups, "time": time}
+    sides = {name: None if side is None else side[fit] for name, side in sides.items()}
+    return Split(*parts, task, groups_test=None if is_alone else units[test], **sides)
+
+
+def _parts(
+    names: Index,
+    what: str,
+    test_size: float,
+    seed: int | None,
+    classes: NDArray[Any] | None = None,
+) -> tuple[Index, Index]:
+    """Return the names of both parts, stratified by classes; without a seed, the last to test."""
+    strata, single = None, names[:0]
+    if classes is not None:
+        _, strata, counts = np.unique(classes[names], return_inverse=True, return_counts=True)
+        is_single = counts[strata] == 1
+        strata, single, names = strata[~is_single], names[is_single], names[~is_single]
+    n_classes = 1 if strata is None else len(np.unique(strata))
+    n_test = ceil(test_size * len(names))
+    n_fit, fewest = len(names) - n_test, max(2, n_classes)
+    if n_fit < fewest or n_test < n_classes:
+        in_classes = f", for {n_classes} classes" if n_classes > 1 else ""
+        raise InputError(
+            f"--test-size {test_size:g} of {len(names)} {what} leaves {n_fit} to fit and {n_test} "
+            f"to test: expected at least {fewest} and {n_classes}{in_classes}. Choose another "
+            f"--test-size, or add {what}."
+        )
+    if seed is None:
+        return names[:-n_test], names[-n_test:]
+    fit, test = train_test_split(names, test_size=test_size, random_state=seed, stratify=strata)
+    return np.concatenate((fit, single)), test

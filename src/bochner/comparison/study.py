@@ -5,7 +5,7 @@ from __future__ import annotations
 import platform
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from importlib.metadata import PackageNotFoundError, version
 from math import inf
 from time import perf_counter
@@ -16,9 +16,11 @@ import numpy as np
 from bochner._base.number_texts import entries
 from bochner._base.progress import Progress, silent
 from bochner.comparison.contenders import OURS, add_others, timed_fit
+from bochner.comparison.leaks import Leak, leaks
 from bochner.comparison.outcomes import LEVEL, Outcome, by_kind, outcome
 from bochner.comparison.split import Roles, Split
 from bochner.files.columns import KIND_NAMES, read_column
+from bochner.tables.encoder import read_columns
 from bochner.tables.sensitivity import VarianceShares
 from bochner.tables.table_checks import fingerprint
 from bochner.tables.table_classifier import TableClassifier
@@ -64,10 +66,8 @@ class TableFacts:
 class Study:
     """A fitted model, one of its targets, and the test predictions of this target by all methods.
 
-    ``outcomes`` maps names of methods to outcomes; the model itself comes first, under ``OURS``.
-    ``importance`` and ``interactions`` of columns are ``None`` if they were not computed.
-    ``record`` holds the facts that reproduce the fit, such as the command, the seed and versions.
-    ``row_names`` name the test rows; without them, rows are counted from one.
+    ``outcomes`` by method begin with the model's, ``OURS``. Importance and interactions are None
+    if not computed; ``record`` has facts that reproduce the fit; ``row_names`` name test rows.
     """
 
     model: Model
@@ -79,6 +79,8 @@ class Study:
     interactions: VarianceShares | None = None
     record: Mapping[str, Any] = field(default_factory=dict)
     row_names: Sequence[str] = ()
+    leaks: Sequence[Leak] = ()
+    number: int = 0  # Index of the target among those of the model
 
     @property
     def own(self) -> Outcome:
@@ -97,10 +99,7 @@ class Study:
 
     @property
     def by_kind(self) -> Mapping[str, Outcome]:
-        """Outcomes by kind of test rows: like the training rows, or unlike for some reason.
-
-        It is empty if all test rows are like the training rows.
-        """
+        """Outcomes by kind of test rows; empty if all of them are like the training rows."""
         return by_kind(self.own, self.model.unlike_rows(self.split.X_test))
 
 
@@ -117,36 +116,24 @@ def fitted_studies(
     progress: Progress = silent,
     **shared: Any,
 ) -> tuple[list[Study], list[str]]:
-    """Fit a model to the training rows, and test, compare and analyse it on the test rows.
+    """Fit, test, compare and analyse a model; return a study per target, and what is left out.
 
-    No other method or analysis starts after the time ``until`` of ``perf_counter``. Returns one
-    study per target, and the names of the methods and analyses omitted for lack of time.
+    No other method or analysis starts after the time ``until`` of ``perf_counter``.
     """
     seconds = timed_fit(model, split, callback=progress.relay, groups=split.groups, time=split.time)
     progress("predicting the test rows")
     outcomes = own_outcomes(model, split, level, seconds)
     left_out, importance, interactions = list[str](), None, None
     if compare:
-        left_out += add_others(
-            outcomes, split, level=level, seed=seed, n_jobs=model.n_jobs, until=until,
-            progress=progress,
-        )  # fmt: skip
+        options: dict[str, Any] = {"level": level, "seed": seed, "n_jobs": model.n_jobs}
+        left_out += add_others(outcomes, split, **options, until=until, progress=progress)
     if perf_counter() < until:
         progress("computing the importance of columns")
         importance, interactions = model.importance(), model.interactions()
     else:
         left_out.append("importance of columns")
-    studies = studies_of(
-        model,
-        roles.target,
-        table,
-        split,
-        outcomes,
-        importance=importance,
-        interactions=interactions,
-        **shared,
-    )
-    return studies, left_out
+    shared |= {"importance": importance, "interactions": interactions}
+    return studies_of(model, roles.target, table, split, outcomes, **shared), left_out
 
 
 def measured_studies(
@@ -233,7 +220,7 @@ def _column_facts(name: str, series: pd.Series) -> ColumnFacts:
         order = np.argsort(-counts, kind="stable")[:_MOST_TEXTS]
         shown = [f"{texts[i]} ({counts[i] / len(present):.0%})" for i in order]
         n_distinct, summary = len(texts), ", ".join(shown)
-    n_missing = int(np.sum(~column.present))
+    n_missing = len(series) - len(present)
     return ColumnFacts(name, KIND_NAMES[column.kind], n_missing, n_distinct, summary)
 
 
@@ -245,11 +232,15 @@ def studies_of(
     outcomes: Sequence[Mapping[str, Outcome]],
     **shared: Any,
 ) -> list[Study]:
-    """Return one study per target; the values ``shared`` are attributes of all studies."""
-    return [
-        Study(model, name, table, split.of_target(number), of_target, **shared)
-        for number, (name, of_target) in enumerate(zip(targets, outcomes, strict=True))
-    ]
+    """Return one study per target; the attributes ``shared`` are equal in all studies."""
+    columns, studies = read_columns(split.X), list[Study]()
+    time = split.column if split.kind == "time" else None
+    for number, (name, of_target) in enumerate(zip(targets, outcomes, strict=True)):
+        part = split.of_target(number)
+        suspects = leaks(columns, part.y, split.task == "classification", time)
+        own = {"leaks": suspects, "number": number, **shared}
+        studies.append(Study(model, name, table, part, of_target, **own))
+    return studies
 
 
 def versions() -> dict[str, str]:
@@ -265,24 +256,11 @@ def own_outcomes(
     model: Model, split: Split, level: float = LEVEL, seconds: float = np.nan
 ) -> list[dict[str, Outcome]]:
     """Return, for each target, a mapping from the model's name to its outcome."""
-    n_targets = 1 if split.y.ndim == 1 else split.y.shape[1]
-    if n_targets == 1 and split.y.ndim == 1:
-        return [{OURS: outcome(model, split, level, seconds)}]
-    mean = np.asarray(model.predict(split.X_test))
-    assert isinstance(model, TableRegressor)  # Several targets are always numeric
-    lower, upper = model.predict_interval(split.X_test, level)
+    whole = outcome(model, split, level, seconds)
+    if split.y.ndim == 1:
+        return [{OURS: whole}]
+    names, units = ("y", "prediction", "lower", "upper"), np.var(split.y, axis=0)
     return [
-        {
-            OURS: Outcome(
-                split.y_test[:, number],
-                mean[:, number],
-                lower[:, number],
-                upper[:, number],
-                level=level,
-                unit=float(np.var(split.y[:, number])),
-                clusters=split.groups_test,
-                seconds=seconds,
-            )
-        }
-        for number in range(n_targets)
+        {OURS: replace(whole, unit=float(unit), **{n: getattr(whole, n)[:, k] for n in names})}
+        for k, unit in enumerate(units)
     ]

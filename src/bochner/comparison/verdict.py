@@ -7,9 +7,16 @@ from types import MappingProxyType
 import numpy as np
 from scipy.stats import norm
 
-from bochner._base.arrays import Array
-from bochner._base.number_texts import number, percent
-from bochner.comparison.outcomes import Outcome, Score, mean_score, outcome_coverage
+from bochner._base.number_texts import number, percent, with_error
+from bochner.comparison.leaks import Leak
+from bochner.comparison.outcomes import (
+    METRICS,
+    SHARES,
+    Outcome,
+    Score,
+    mean_score,
+    outcome_coverage,
+)
 from bochner.comparison.study import Study
 from bochner.tables.sensitivity import VarianceShares
 
@@ -51,9 +58,7 @@ _SCOPES = {
 class Difference:
     """Ratio of the model's error to another method's error on the same rows.
 
-    ``ratio`` is the ratio of the root mean square errors, log losses or error rates; ``lower`` and
-    ``upper`` are two standard errors of its logarithm away, or more if the other method is the
-    best of several.
+    Its ends are two standard errors of the logarithm away, or more for the best of several.
     """
 
     other: str
@@ -66,6 +71,23 @@ class Difference:
         """Whether the difference of the errors is significant."""
         return self.upper < 1.0 or self.lower > 1.0
 
+    @property
+    def change(self) -> str:
+        """Size of the model's error relative to the other error, such as "12 % lower"."""
+        return f"{percent(abs(self.ratio - 1.0))} {'lower' if self.ratio < 1.0 else 'higher'}"
+
+    @property
+    def conclusion(self) -> str:
+        """Text on the significance, such as "the difference is not significant"."""
+        return f"the difference is {'' if self.is_certain else 'not '}significant"
+
+
+def metric_text(name: str, score: Score) -> str:
+    """Return a metric with its standard error, if known; shares of rows in per cent."""
+    if name in SHARES:
+        return percent(score.value, score.std_error)
+    return f"{score.value:.3f}" if name == "auc" else with_error(score.value, score.std_error)
+
 
 def scope(study: Study) -> str:
     """Return a description of the test rows, such as "later rows"."""
@@ -74,69 +96,63 @@ def scope(study: Study) -> str:
 
 def best_other(study: Study) -> Difference | None:
     """Return the ratio of the model's error to the best other method's; ``None`` without one."""
-    our_outcome = study.own
-    candidates = {
-        name: outcome
-        for name, outcome in study.others.items()
-        if our_outcome.probability is None or outcome.probability is not None
+    own, others = study.own, study.others
+    losses = {
+        name: float(np.mean(other.losses()))
+        for name, other in others.items()
+        if own.probability is None or other.probability is not None
     }
-    if not candidates:
+    if not losses:
         return None
-    best = min(candidates, key=lambda name: float(np.mean(candidates[name].losses())))
-    return difference(our_outcome, best, candidates[best], len(candidates))
+    best = min(losses, key=losses.__getitem__)
+    return difference(own, best, others[best], len(losses))
 
 
 def difference(
     our_outcome: Outcome, name: str, other_outcome: Outcome, n_compared: int = 1
 ) -> Difference:
-    """Return the ratio of two outcomes' errors on the same rows.
-
-    If the other outcome is the best of ``n_compared`` methods, a Bonferroni correction widens the
-    interval.
-    """
+    """Return the ratio of two outcomes' errors, with Bonferroni's correction for the best."""
     width = norm.isf(norm.sf(_CERTAIN) / n_compared)
-    our_losses, other_losses = (
-        _relative(outcome.losses()) for outcome in (our_outcome, other_outcome)
-    )
+    ours, others = our_outcome.losses(), other_outcome.losses()
+    means = np.maximum([ours.mean(), others.mean()], np.finfo(np.float64).tiny)
     # Standard error of a ratio of means by the delta method, from paired row losses.
-    spread = width * mean_score(our_losses[1] - other_losses[1], our_outcome.clusters).std_error
+    gaps = ours / means[0] - others / means[1]
+    spread = width * mean_score(gaps, our_outcome.clusters).std_error
     power = 0.5 if our_outcome.classes is None else 1.0  # A root mean square error
-    centre = np.log(our_losses[0] / other_losses[0])
-    low, middle, high = (
-        float(np.exp(power * (centre + shift))) for shift in (-spread, 0.0, spread)
-    )
+    centre = np.log(means[0] / means[1])
+    low, middle, high = np.exp(power * (centre + np.array([-spread, 0.0, spread]))).tolist()
     return Difference(name, middle, low, high)
 
 
-def _relative(losses: Array) -> tuple[float, Array]:
-    mean = max(float(np.mean(losses)), float(np.finfo(np.float64).tiny))
-    return mean, losses / mean
-
-
 def verdict(study: Study) -> str:
-    """Return sentences on a model's accuracy, also compared with the best other method."""
+    """Return sentences on the accuracy, its columns, and the best other method."""
     our_outcome = study.own
     text = _classes_verdict(study) if our_outcome.classes is not None else _numbers_verdict(study)
+    text += "".join(f" {suspicion(leak)}" for leak in study.leaks)
     gap = best_other(study)
     if gap is None:
         return text
     n_others = len(study.others)
     other = gap.other if n_others == 1 else f"the best of {n_others} other methods ({gap.other})"
-    metric = "RMSE" if our_outcome.classes is None else "log loss"
-    change = abs(gap.ratio - 1.0)
-    if change < _ALIKE:
+    metric = METRICS[our_outcome.metrics[0]]
+    if abs(gap.ratio - 1.0) < _ALIKE:
         return f"{text} The {metric} equals that of {other}."
-    direction = "lower" if gap.ratio < 1.0 else "higher"
-    chance = "" if gap.is_certain else ", but the difference is not significant"
+    chance = "" if gap.is_certain else f", but {gap.conclusion}"
     if n_others > 1 and gap.is_certain:
         chance = f", significant among {n_others} comparisons"
-    return f"{text} The {metric} is {percent(change)} {direction} than that of {other}{chance}."
+    return f"{text} The {metric} is {gap.change} than that of {other}{chance}."
+
+
+def suspicion(leak: Leak) -> str:
+    """Return a sentence on a column that nearly determines the target alone."""
+    share = percent(leak.share, digits=1)
+    return f"{leak.column!r} alone explains {share}: is it known when you predict?"
 
 
 def _numbers_verdict(study: Study) -> str:
     outcome = study.own
     typical = float(np.median(np.abs(outcome.prediction - outcome.y)))
-    explained = outcome.scores()["r2"].value if "r2" in outcome.scores() else float("nan")
+    explained = outcome.scores().get("r2", Score(np.nan)).value
     if explained < _LITTLE:
         return (
             f"The columns explain little of {study.target!r}: predictions for {scope(study)} "
@@ -163,18 +179,19 @@ def _classes_verdict(study: Study) -> str:
 def calibration(study: Study) -> str:
     """Return a sentence on the calibration of intervals or class probabilities on test rows."""
     outcome = study.own
-    n = len(outcome.y)
     if outcome.classes is None:
         return _coverage_sentence(outcome)
     if outcome.probability is None:
         return "The model has no probabilities."
-    highest = outcome.probability.max(axis=1)
-    right = (outcome.prediction == outcome.y).astype(np.float64)
-    judgement = _judged(excess(outcome), "more often than predicted", "less often than predicted")
-    predicted, observed = (percent(float(np.mean(share)), digits=1) for share in (highest, right))
+    highest, gap = outcome.probability.max(axis=1), excess(outcome)
+    judgement = f"{'more' if gap.value > 0.0 else 'less'} often than predicted"
+    if abs(gap.value) <= _CERTAIN * gap.std_error:
+        judgement = "as expected"
+    shares = highest, outcome.prediction == outcome.y
+    predicted, observed = (percent(float(np.mean(share)), digits=1) for share in shares)
     return (
         f"Predicted classes have a mean probability of {predicted} and are right for {observed} of "
-        f"the {n:,} test rows, {judgement}."
+        f"the {len(outcome.y):,} test rows, {judgement}."
     )
 
 
@@ -185,7 +202,7 @@ def excess(outcome: Outcome) -> Score:
     gap = mean_score((outcome.prediction == outcome.y) - highest, outcome.clusters)
     # The empirical standard error would be too small if all of a few rows are right.
     expected_error = float(np.sqrt(np.mean(highest * (1.0 - highest)) / len(highest)))
-    return Score(gap.value, max(expected_error, _finite(gap.std_error)))
+    return Score(gap.value, max(expected_error, float(np.nan_to_num(gap.std_error))))
 
 
 def _coverage_sentence(outcome: Outcome) -> str:
@@ -197,16 +214,6 @@ def _coverage_sentence(outcome: Outcome) -> str:
         f"{percent(covered.observed, digits=1)} of the {len(outcome.y):,} test values, "
         f"{covered.judgement} (mean width {number(outcome.scores()['width'].value, 3)})."
     )
-
-
-def _finite(value: float) -> float:
-    return value if np.isfinite(value) else 0.0
-
-
-def _judged(gap: Score, above: str, below: str) -> str:
-    if abs(gap.value) <= _CERTAIN * gap.std_error:
-        return "as expected"
-    return above if gap.value > 0.0 else below
 
 
 def sum_of_shares(total: float) -> str:

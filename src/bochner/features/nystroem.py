@@ -42,10 +42,7 @@ _SYMMETRIC = 1e-6
 
 
 class KernelFeatures(
-    KernelParameters,
-    ClassNamePrefixFeaturesOutMixin,
-    TransformerMixin,
-    BaseEstimator,
+    KernelParameters, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
 ):
     """Base of transformers whose signed inner products of features approximate a kernel."""
 

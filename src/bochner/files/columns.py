@@ -1,39 +1,30 @@
-"""Columns of a table: numbers, dates or text, read from pandas, polars or NumPy."""
+"""Columns of a table: numbers, dates or text, read from pandas, polars or NumPy, and zones."""
 
 from __future__ import annotations
 
-import datetime
 import math
 import numbers
 import re
-from dataclasses import dataclass
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, date, datetime, time, timezone, tzinfo
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any, Literal
+from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 import numpy as np
 import numpy.typing as npt
+from numpy.typing import NDArray
 from sklearn.utils import _safe_indexing
 
 from bochner._base.arrays import decimal_years
 from bochner._base.checks import shown
 from bochner._base.limits import LARGEST_ENTRY
-from bochner.files.clocks import (
-    Stamps,
-    clock_times,
-    entry_clock,
-    entry_in_utc,
-    is_fixed,
-    series_in_utc,
-    series_zone,
-    zone_name,
-)
-from bochner.files.local_dates import hours_of
-
-_MICROSECONDS = 3600e6
-"""Microseconds of an hour, the unit of times of day."""
 
 if TYPE_CHECKING:
     import pandas as pd
+
 
 Kind = Literal["numeric", "date", "text", "empty", "mixed", "unsupported"]
 
@@ -50,29 +41,24 @@ _KIND_OF_DTYPE: dict[str, Kind] = {**dict.fromkeys("biuf", "numeric"), "M": "dat
 _KIND_OF_TYPE: tuple[tuple[tuple[type, ...], Kind], ...] = (
     ((str,), "text"),
     ((bool, np.bool_, numbers.Real, Decimal), "numeric"),
-    ((datetime.date, np.datetime64), "date"),
+    ((date, np.datetime64), "date"),
 )
 _ISO_DATE = re.compile(
     r"\d{4}-\d{2}(-\d{2}([ T]\d{2}:\d{2}(:\d{2}(\.\d+)?)?(Z|[+-]\d{2}:?\d{2})?)?)?"
 )
-_MONTH_LENGTH = len("2020-03")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Column:
-    """One column of a table.
+    """One column of a table, with arrays (n,).
 
-    ``kind`` is the kind of the present entries, "empty" if all entries are missing (None, NaN, NaT,
-    pandas' NA). ``raw`` holds the given entries, with ISO 8601 dates in text as datetime64 and
-    durations as days. ``present`` is False where entries are missing. ``values`` holds numbers, and
-    dates as decimal years in UTC, as float64 with NaN for missing (``raw`` for other kinds). All
-    arrays have the shape (n,). ``is_category`` is True for categories of pandas or polars, which
-    are text.
+    ``raw`` holds the given entries, with ISO 8601 dates in text as datetime64 and durations as
+    days. ``values`` holds numbers, and dates as decimal years in UTC, NaN where missing (``raw``
+    for other kinds). ``memo`` holds what several encoders compute from the entries.
 
-    Times of day are numbers, hours since midnight. Together with dates that have zones or offsets
-    from UTC they have a ``clock`` (n,): the local time, of 1 January 1970 for times of day, NaT
-    where missing. ``zone`` is the name of the zone of the whole column, None if entries have
-    offsets only.
+    Times of day are hours since midnight. These and dates with zones or offsets from UTC have a
+    ``clock``: the local time, of 1 January 1970 for times of day. ``zone`` is the name of the zone
+    of the whole column, None if entries have offsets only.
     """
 
     name: str
@@ -83,11 +69,18 @@ class Column:
     is_category: bool = False
     clock: Stamps | None = None
     zone: str | None = None
+    memo: dict[str, Any] = field(default_factory=dict)
 
     @property
     def is_time_of_day(self) -> bool:
         """Whether the entries are times of day, in hours since midnight."""
         return self.kind == "numeric" and self.clock is not None
+
+    def at_rows(self, rows: npt.NDArray[np.intp]) -> Column:
+        """Return some rows of the column."""
+        clock = None if self.clock is None else self.clock[rows]
+        arrays = (self.raw[rows], self.present[rows], self.values[rows])
+        return Column(self.name, self.kind, *arrays, self.is_category, clock, self.zone)
 
     def at(self, row: int | np.intp) -> str:
         """Return the text "row i: entry", with rows counted from 1."""
@@ -113,11 +106,7 @@ class Column:
         return _utc(self.raw[self.present])
 
     def wall_times(self, zone: str | None = None) -> Stamps:
-        """Return the local times of the present dates.
-
-        Local times are in ``zone``, by default in the zone or offset of each date. Dates without
-        zone and offset are local times already.
-        """
+        """Return the local times of the present dates, by default in the zone of each date."""
         if self.clock is None:
             return self.times()
         if zone is None or zone == self.zone:
@@ -137,33 +126,23 @@ def read_column(name: str, series: Any, *, keep_text: bool = False) -> Column:
     Categories become text. Text becomes dates if every entry is an ISO 8601 date or time, unless
     ``keep_text`` holds or the column is categorical.
     """
-    raw = _as_array(series)
+    is_category = getattr(getattr(series, "dtype", None), "categories", None) is not None
+    zone, clock = series_zone(series), None
+    raw = _as_array(series, is_category) if zone is None else series_in_utc(series)
     present = _present(raw)
-    if raw.dtype.kind == "O" and set(map(type, raw[present])) == {datetime.time}:
-        return _times_of_day(name, raw, present)
-    kind = _kind(raw, present)
-    is_category, clock = _is_category(series), None
-    zone = series_zone(series) if _may_have_zone(series) else None
-    if kind == "text" and not (keep_text or is_category):
-        if (dates := _iso_dates(raw, present)) is not None:
-            kind, (raw, clock) = "date", dates
-    elif kind == "date":
-        clock, zone = _clock(raw, present) if zone is None else (clock_times(raw, zone), zone)
+    if raw.dtype.kind == "O" and set(map(type, raw[present])) == {time}:
+        times = [f"1970-01-01T{entry.replace(tzinfo=None)}" for entry in raw[present].tolist()]
+        clock = _filled(present, times)
+        hours = (clock - np.datetime64(0, "us")) / np.timedelta64(1, "h")
+        return Column(name, "numeric", hours, present, hours, clock=clock)
+    kind, may_be_dates = _kind(raw, present), not (keep_text or is_category)
+    if kind == "date":
+        clock, zone = (clock_times(raw, zone), zone) if zone else _clock(raw, present)
+    elif kind == "text" and may_be_dates and (dates := _iso_dates(raw, present)) is not None:
+        kind, (raw, clock) = "date", dates
     values = _values(kind, raw, present)
     zone = None if zone is None or is_fixed(zone) else zone
     return Column(name, kind, raw, present, values, is_category, clock, zone)
-
-
-def _times_of_day(
-    name: str, raw: npt.NDArray[np.generic], present: npt.NDArray[np.bool_]
-) -> Column:
-    """Convert `datetime.time` entries to a numeric column of hours since midnight."""
-    hours = np.full(raw.shape[0], np.nan)
-    hours[present] = hours_of(raw[present])
-    clock = np.full(raw.shape[0], np.datetime64("NaT"), dtype="datetime64[us]")
-    microseconds = np.round(hours[present] * _MICROSECONDS).astype("timedelta64[us]")
-    clock[present] = np.datetime64(0, "us") + microseconds
-    return Column(name, "numeric", hours, present, hours, clock=clock)
 
 
 def rows_of(X: object, rows: npt.NDArray[np.intp]) -> Any:
@@ -200,21 +179,10 @@ def kind_of(entry_type: type) -> Kind:
     return next(kinds, "unsupported")
 
 
-def _may_have_zone(series: Any) -> bool:
-    dtype = getattr(series, "dtype", None)
-    return hasattr(dtype, "tz") or hasattr(dtype, "time_zone")
-
-
-def _is_category(series: pd.Series) -> bool:
-    return getattr(getattr(series, "dtype", None), "categories", None) is not None
-
-
-def _as_array(series: pd.Series) -> npt.NDArray[Any]:
-    if _is_category(series):
+def _as_array(series: Any, is_category: bool) -> npt.NDArray[Any]:
+    if is_category:
         raw = np.asarray(series, dtype=object)
         return labels(raw, _present(raw))
-    if _may_have_zone(series) and series_zone(series) is not None:
-        return series_in_utc(series)
     raw = np.asarray(series)
     if raw.ndim != 1 or raw.dtype.names:  # Entries are arrays or records, such as polars structs
         raw = np.fromiter(series, dtype=object, count=len(series))
@@ -223,19 +191,22 @@ def _as_array(series: pd.Series) -> npt.NDArray[Any]:
     return raw.astype(object) if raw.dtype.kind == "U" else raw
 
 
+def _filled(present: npt.NDArray[np.bool_], times: Sequence[Any]) -> Stamps:
+    """Return times (n,) from those of the present entries, NaT where missing."""
+    stamps = np.full(present.shape[0], np.datetime64("NaT"), dtype="datetime64[us]")
+    stamps[present] = times
+    return stamps
+
+
 def _clock(
     raw: npt.NDArray[Any], present: npt.NDArray[np.bool_]
 ) -> tuple[Stamps | None, str | None]:
-    """Return the local times of dates (n,), None if no date has an offset, and the time zone.
-
-    The zone is None if the dates have several zones.
-    """
-    entries = raw[present] if raw.dtype.kind == "O" else raw[:0]
+    """Return the local times of dates (n,), None without offsets, and the only time zone."""
+    entries = raw[present].tolist() if raw.dtype.kind == "O" else []
     zones = {getattr(entry, "tzinfo", None) for entry in entries}
     if zones <= {None}:
         return None, None
-    clock = np.full(raw.shape[0], np.datetime64("NaT"), dtype="datetime64[us]")
-    clock[present] = np.asarray([entry_clock(entry) for entry in entries], dtype="M8[us]")
+    clock = _filled(present, [entry_clock(entry) for entry in entries])
     return clock, zone_name(zones.pop()) if len(zones) == 1 else None
 
 
@@ -243,51 +214,39 @@ def _iso_dates(
     raw: npt.NDArray[np.generic], present: npt.NDArray[np.bool_]
 ) -> tuple[Stamps, Stamps | None] | None:
     """Parse text as times in UTC and local times; None unless all entries are ISO 8601."""
-    distinct = set(raw[present])
+    texts: list[str] = raw[present].tolist()
+    distinct = set(texts)
     if not all(map(_ISO_DATE.fullmatch, distinct)):
         return None
     try:
-        read = {text: _read_iso(text) for text in distinct}
-        in_utc = {text: entry_in_utc(entry) for text, entry in read.items()}
+        read = {
+            text: datetime.fromisoformat(f"{text}-01" if len(text) == 7 else text)
+            for text in distinct
+        }
+        utc = {text: entry_in_utc(entry) for text, entry in read.items()}
     except (ValueError, OverflowError):  # No such date: the column stays text
         return None
-    dates = np.full(raw.shape[0], np.datetime64("NaT"), dtype="datetime64[us]")
-    dates[present] = [in_utc[text] for text in raw[present]]
+    dates = _filled(present, [utc[text] for text in texts])
     if all(entry.tzinfo is None for entry in read.values()):
         return dates, None
-    clock = np.full_like(dates, np.datetime64("NaT"))
-    clock[present] = [entry_clock(read[text]) for text in raw[present]]
-    return dates, clock
-
-
-def _read_iso(text: str) -> datetime.datetime:
-    day = "-01" if len(text) == _MONTH_LENGTH else ""
-    return datetime.datetime.fromisoformat(text + day)
+    return dates, _filled(present, [entry_clock(read[text]) for text in texts])
 
 
 def _present(raw: npt.NDArray[np.generic]) -> npt.NDArray[np.bool_]:
-    if raw.dtype.kind == "O":
-        entries = raw.tolist()
-        if set(map(type, entries)) <= {str}:
-            return np.ones(raw.size, dtype=bool)
-        present = (type(entry) is str or not _is_missing(entry) for entry in entries)
-        return np.fromiter(present, dtype=bool, count=raw.size)
-    missing = np.zeros(raw.shape[0], dtype=bool)
-    if raw.dtype.kind in "fc":
-        missing = np.isnan(raw)
-    if raw.dtype.kind in "mM":
-        missing = np.isnat(raw)
-    return np.logical_not(missing)
+    if raw.dtype.kind in "fcmM":
+        missing: npt.NDArray[np.bool_] = np.isnan(raw)
+        return ~missing
+    entries = raw.tolist() if raw.dtype.kind == "O" else []
+    if set(map(type, entries)) <= {str}:
+        return np.ones(raw.shape[0], dtype=bool)
+    return np.array([not _is_missing(entry) for entry in entries], dtype=bool)
 
 
-def _is_missing(entry: object) -> bool:
+def _is_missing(entry: Any) -> bool:
     # Comparing pandas' NA gives NA, which has no truth value: compare the type's name instead.
-    return (
-        entry is None
-        or type(entry).__name__ in ("NAType", "NaTType")
-        or (isinstance(entry, float | np.floating | Decimal) and math.isnan(entry))
-        or (isinstance(entry, np.datetime64) and bool(np.isnat(entry)))
-    )
+    may_be_nan = isinstance(entry, float | np.floating | Decimal | np.datetime64)
+    is_missing = entry is None or type(entry).__name__ in ("NAType", "NaTType")
+    return is_missing or (may_be_nan and bool(entry != entry))
 
 
 def _kind(raw: npt.NDArray[np.generic], present: npt.NDArray[np.bool_]) -> Kind:
@@ -307,28 +266,94 @@ def _values(
     if kind not in ("numeric", "date", "empty"):
         return raw
     values = np.full(raw.shape[0], np.nan)
-    if kind == "numeric":
-        values[present] = _floats(raw[present])
     if kind == "date":
         values[present] = decimal_years(_utc(raw[present]))
+    if kind == "numeric":
+        try:
+            values[present] = raw[present]
+        except OverflowError:  # Numbers beyond floats are infinite
+            largest = sys.float_info.max
+            values[present] = [
+                float(entry) if abs(entry) <= largest else math.inf if entry > 0 else -math.inf
+                for entry in raw[present].tolist()
+            ]
     return values
-
-
-def _floats(entries: npt.NDArray[np.generic]) -> npt.NDArray[np.float64]:
-    """Convert numbers to floats; numbers too large for a float become infinite."""
-    try:
-        return entries.astype(np.float64)
-    except OverflowError:
-        return np.array([_float(entry) for entry in entries])
-
-
-def _float(entry: Any) -> float:
-    try:
-        return float(entry)
-    except OverflowError:
-        return math.inf if entry > 0 else -math.inf
 
 
 def _utc(raw: npt.NDArray[np.generic]) -> npt.NDArray[np.datetime64]:
     entries = [entry_in_utc(entry) for entry in raw] if raw.dtype.kind == "O" else raw
     return np.asarray(entries, dtype="datetime64[us]")
+
+
+Stamps = NDArray[np.datetime64]
+
+
+def zone_name(zone: tzinfo | str | None) -> str | None:
+    """Return the name of a zone: "Europe/Berlin", "UTC+01:00" for an offset, else its text."""
+    if zone is None or isinstance(zone, str):
+        return zone
+    # zoneinfo stores the name as ``key``, pytz as ``zone``.
+    name = getattr(zone, "key", None) or getattr(zone, "zone", None)
+    if name is None and (path := re.search(r"zoneinfo/([\w/+-]+)", repr(zone))):
+        name = path[1]  # dateutil shows the path of a zone's file
+    if name is not None:
+        return str(name)
+    offset = zone.utcoffset(None)
+    return str(zone) if offset is None else str(timezone(offset))
+
+
+def is_fixed(name: str) -> bool:
+    """Return whether a zone is a fixed offset from UTC, such as "UTC+01:00", not a named region."""
+    return name.startswith(("UTC+", "UTC-"))
+
+
+def zone_of(name: str) -> tzinfo | None:
+    """Return the time zone with a name, None if it is not in the database of this machine."""
+    try:
+        fixed = datetime.strptime(name, "UTC%z").tzinfo if is_fixed(name) else None
+        return UTC if name == "UTC" else fixed or ZoneInfo(name)
+    except (ZoneInfoNotFoundError, ValueError, OSError):
+        return None
+
+
+def clock_times(utc: Stamps, name: str) -> Stamps:
+    """Convert times (n,), some NaT, from UTC to a zone; in UTC if the zone is not known here."""
+    shown = utc.astype("M8[us]")
+    present = ~np.isnat(shown)
+    zone = zone_of(name)
+    if zone is None:
+        return shown
+    # Since 1972 offsets of zones change at full quarters of an hour only.
+    quarters, place = np.unique(shown[present].astype("M8[15m]"), return_inverse=True)
+    offsets = [
+        quarter.replace(tzinfo=UTC).astimezone(zone).utcoffset()
+        for quarter in quarters.astype("M8[us]").tolist()
+    ]
+    shown[present] += np.array(offsets, dtype="m8[us]")[place]
+    return shown
+
+
+def entry_clock(entry: Any) -> Any:
+    """Return the local time of a date with an offset; other entries are returned unchanged."""
+    is_zoned = isinstance(entry, datetime) and entry.tzinfo is not None
+    return entry.replace(tzinfo=None) if is_zoned else entry
+
+
+def entry_in_utc(entry: object) -> Any:
+    """Convert a date with an offset to UTC without offset; other dates are unchanged."""
+    if isinstance(entry, datetime) and entry.tzinfo is not None:
+        return entry.astimezone(UTC).replace(tzinfo=None)
+    return entry
+
+
+def series_zone(series: pd.Series) -> str | None:
+    """Return the name of the time zone in the type of a pandas or polars series, or None."""
+    dtype = getattr(series, "dtype", None)
+    return zone_name(getattr(dtype, "tz", None) or getattr(dtype, "time_zone", None))
+
+
+def series_in_utc(series: pd.Series) -> Stamps:
+    """Convert dates (n,) of a pandas or polars series with a time zone to UTC; NaT if missing."""
+    if hasattr(series, "dt") and hasattr(series.dt, "convert_time_zone"):  # Polars
+        series = series.dt.convert_time_zone("UTC").dt.replace_time_zone(None).to_numpy()
+    return np.asarray(series, dtype="datetime64[us]")

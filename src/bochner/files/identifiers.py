@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
+from itertools import chain
 from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
 from bochner._base.names import Remarks, shown
-from bochner.files.column_types import MARKERS
+from bochner.files.rules import MARKERS
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -18,37 +20,30 @@ if TYPE_CHECKING:
 _INDEX = re.compile(r"unnamed: \d+(\.\d+)*|index|level_\d+", re.IGNORECASE)
 """Names that a saved index of pandas has in a file."""
 
-_FEWEST_INDEX_ROWS = 2
-"""Fewest rows for the detection of an index: one row, numbered 0 or 1, is not evidence."""
-
 _FEWEST_ROWS = 20
-"""Fewest rows of other identifiers and of constant columns: a few rows may be
-consecutive, distinct or equal by chance."""
+"""Fewest rows of identifiers without the name of a saved index, and of constant columns: a few rows
+may be consecutive, distinct or equal by chance."""
 
 _FEWEST_LEFT = 2
 """Columns that must remain if a column of row numbers is left out: an input and a target."""
 
-_IDENTIFIER_NAMES = frozenset(
-    ("uuid", "guid", "key", "pk", "identifier", "index", "unnamed", "sku", "ssn", "isbn", "imei")
-)
 _IDENTIFIER_WORD = re.compile(
+    "uuid|guid|key|pk|identifier|index|unnamed|sku|ssn|isbn|imei|"
     "(?:[cehopstu]|hh|fi|emp|user|cust|customer|client|member|person|patient|subj|subject|case|obs|"
     "rec|record|row|study|item|prod|product|order|trans|transaction|resp|respondent|household|"
     "parcel|property|house|student|player|device|sample|account|acct|invoice|ticket|doc|document|"
     "image|file|event|session|visit|encounter|claim|policy|loan|listing|object)?ids?"
 )
-"""A word such as id, PID or customerid, but not humid or acid."""
+"""A word such as key, id, PID or customerid, but not humid or acid."""
 
-_NUMBERING_NAMES = frozenset(
-    ("number", "no", "num", "nr", "nbr", "code", "ref", "reference", "serial", "barcode", "ean",
-     "account", "invoice", "ticket", "order", "phone")
-)  # fmt: skip
+_NUMBERING_WORD = re.compile(
+    "number|no|num|nr|nbr|code|ref|reference|serial|barcode|ean|account|invoice|ticket|order|phone"
+)
 """Last words of names of identifiers or quantities; such columns stay, with a remark."""
 
-_TIME_NAMES = frozenset(
-    ("year", "month", "week", "day", "date", "hour", "minute", "second", "time", "t", "period",
-     "quarter", "step", "age")
-)  # fmt: skip
+_TIME_WORD = re.compile(
+    "year|month|week|day|date|hour|minute|second|time|t|period|quarter|step|age"
+)
 """Words in names of quantities that often increase by one, such as years."""
 
 _NEARLY_UNIQUE = 0.95
@@ -67,10 +62,12 @@ _FEWEST_DISTINCT = 0.4
 """Share of distinct texts in the sample below which the table cannot have half: in a sample of
 1,000 of a table with half, the share is larger, and its standard error is below 0.02."""
 
+_WORD = re.compile(r"(?<![^\W_])[^\W\d_]{3,}(?![^\W_])")
+"""A word of at least three letters, without digits next to it, unlike most groups of a UUID."""
 
-def is_index(name: str) -> bool:
-    """Return whether a name is a usual name of a saved index."""
-    return _INDEX.fullmatch(name) is not None
+_SHARE_WITH_WORDS = 0.5
+"""Share of texts with a repeated word from which text is read by its parts. A word in more texts,
+such as the beginning of an invoice number, does not distinguish them."""
 
 
 def may_identify(name: str, values: NDArray[np.generic]) -> bool:
@@ -78,17 +75,15 @@ def may_identify(name: str, values: NDArray[np.generic]) -> bool:
     present = values[~np.isnan(values)] if values.dtype.kind == "f" else values
     if present.size < _FEWEST_ROWS or bool((present != np.round(present)).any()):
         return False
-    if np.unique(present).size < _NEARLY_UNIQUE * present.size:
-        return False
     words = _words(name)
-    if _names_identifiers(words):
-        return True
     # A single word such as "number" may as well name a count.
-    return (len(words) > 1 and words[-1] in _NUMBERING_NAMES) or words == ["code"]
+    is_number = len(words) > 1 and _NUMBERING_WORD.fullmatch(words[-1]) is not None
+    fits = _names_identifiers(words) or is_number or words == ["code"]
+    return fits and np.unique(present).size >= _NEARLY_UNIQUE * present.size
 
 
 def _names_identifiers(words: Sequence[str]) -> bool:
-    return any(word in _IDENTIFIER_NAMES or _IDENTIFIER_WORD.fullmatch(word) for word in words)
+    return any(_IDENTIFIER_WORD.fullmatch(word) for word in words)
 
 
 def leave_out(
@@ -96,18 +91,16 @@ def leave_out(
 ) -> list[str]:
     """Return the names of columns to drop, and add remarks on these and on constant columns.
 
-    Constant columns stay, because a part of a table may have some: the encoder leaves them out.
-    With ``only_index``, only a saved index and unnamed columns without entries are left out.
+    Constant columns stay, because a part of a table may have some.
     """
     left: list[str] = []
     constant = set() if only_index else {n for n, s in columns.items() if _is_constant(s)}
     for name, series in columns.items():
-        if name in keep:
-            continue
         # Nothing can be predicted from a constant column.
         remaining = len(columns.keys() - constant - {name, *left})
-        words = _reason(name, series, remaining, only_index=only_index)
-        if words:
+        if name in keep:
+            continue
+        if words := _reason(name, series, remaining, only_index=only_index):
             left.append(name)
             remarks.forget(name)
             remarks.add(name, words)
@@ -115,55 +108,57 @@ def leave_out(
             what = "in nearly every row and may be an identifier, to be dropped (--drop)"
             remarks.add(name, f"differs {what}")
         elif name in constant:
-            remarks.add(
-                name, "has the same entry in every row and is not used", shown(series.iloc[0])
-            )
+            words = "has the same entry in every row and is not used"
+            remarks.add(name, words, shown(series.iloc[0]))
     return left
 
 
 def _is_constant(series: pd.Series) -> bool:
-    """Return whether all rows have the same entry, by the rule of `TableEncoder`.
-
-    Tables of a few rows are often rows to predict, which are equal by chance.
-    """
+    """Return whether all of 20 rows or more have the same entry, by the rule of `TableEncoder`."""
     if len(series) < _FEWEST_ROWS or series.isna().any():
         return False
-    if series.dtype.kind == "O" and any(kind.__hash__ is None for kind in set(map(type, series))):
-        return False  # Lists of a Parquet file cannot be counted
-    return series.nunique() == 1
+    parts = (series.head(_FEWEST_ROWS), series.head(_SAMPLE_SIZE), series)
+    return all((part.map(str) == str(series.iloc[0])).all() for part in parts)
 
 
 def _reason(name: str, series: pd.Series, remaining: int, *, only_index: bool) -> str:
     """Return the remark on a column to be dropped, or an empty text to keep the column."""
     if remaining < 1:
         return ""
-    if is_index(name) and name.lower().startswith("unnamed") and series.isna().all():
-        return "has no name and no entries and is left out"
-    if not only_index and series.isna().all():
-        return "has no entries and is left out"
+    is_index = _INDEX.fullmatch(name) is not None
+    if series.isna().all():
+        is_unnamed = is_index and name.lower().startswith("unnamed")
+        nothing = "no name and no entries" if is_unnamed else "no entries"
+        return f"has {nothing} and is left out" if is_unnamed or not only_index else ""
     values = series.to_numpy() if series.dtype.kind in "iu" else np.empty(0, dtype=np.int64)
-    rises = values.size >= _FEWEST_INDEX_ROWS and bool((np.diff(values) == 1).all())
-    if is_index(name) and rises and values[0] in (0, 1):
+    steps = np.diff(values)  # One row, numbered 0 or 1, is no index
+    if is_index and steps.size and values[0] in (0, 1) and bool((steps == 1).all()):
         return "counts the rows and is left out"
     if only_index or len(series) < _FEWEST_ROWS:
         return ""
-    is_text = not values.size and _is_text(series) and _is_nearly_unique(series)
-    why = _reason_of_numbers(name, values, remaining) if values.size else ""
-    why = "differs in nearly every row" if is_text else why
+    why = _reason_of_numbers(name, values, remaining) if values.size else _reason_of_text(series)
     return why and f"{why} and is left out; a type given for a column (types=, --types) keeps it"
 
 
 def _reason_of_numbers(name: str, values: np.ndarray, remaining: int) -> str:
-    words = _words(name)
-    steps = np.diff(values)
+    words, steps = _words(name), np.diff(values)
     counts = bool((steps == 1).all() or (steps == -1).all())
-    if counts and remaining >= _FEWEST_LEFT and not _TIME_NAMES.intersection(words):
+    if counts and remaining >= _FEWEST_LEFT and not any(map(_TIME_WORD.fullmatch, words)):
         return "counts the rows"
-    if _names_identifiers(words):
-        n_distinct = np.unique(values).size
-        if n_distinct >= _NEARLY_UNIQUE * values.size:
-            return f"differs in {'nearly ' * (n_distinct < values.size)}every row"
-    return ""
+    n_distinct = np.unique(values).size if _names_identifiers(words) else 0
+    if n_distinct < _NEARLY_UNIQUE * values.size:
+        return ""
+    return f"differs in {'nearly ' * (n_distinct < values.size)}every row"
+
+
+def _reason_of_text(series: pd.Series) -> str:
+    from pandas.api.types import infer_dtype
+
+    is_text = infer_dtype(series.head(_SAMPLE_SIZE), skipna=True) in ("string", "categorical")
+    if not is_text or not _is_nearly_unique(series):
+        return ""
+    are_sentences = has_words(_without_words(series).unique().tolist())
+    return "" if are_sentences else "differs in nearly every row"
 
 
 def _words(name: str) -> list[str]:
@@ -172,10 +167,14 @@ def _words(name: str) -> list[str]:
     return re.findall(r"[a-z]+", spaced.lower())
 
 
-def _is_text(series: pd.Series) -> bool:
-    from pandas.api.types import infer_dtype
-
-    return infer_dtype(series.head(_SAMPLE_SIZE), skipna=True) in ("string", "categorical")
+def has_words(texts: Sequence[str]) -> bool:
+    """Return whether distinct texts, other than addresses of mail, share words with others."""
+    some = [texts[i] for i in range(0, len(texts), -(-len(texts) // _SAMPLE_SIZE))] if texts else []
+    words = [set(_WORD.findall(text.lower())) for text in some if "@" not in text]
+    counts = Counter(chain.from_iterable(words))
+    most = _SHARE_WITH_WORDS * len(some)
+    repeated = {word for word, count in counts.items() if 1 < count <= most}
+    return sum(not repeated.isdisjoint(of_text) for of_text in words) >= max(most, 1)
 
 
 def _without_words(series: pd.Series) -> pd.Series:
@@ -191,6 +190,5 @@ def _is_nearly_unique(series: pd.Series) -> bool:
         return False
     present = _without_words(series)
     n_distinct, n_present = present.nunique(), len(present)
-    if n_distinct > max(_MANY_LEVELS, _IDENTIFIER_SHARE * n_present):
-        return True
-    return n_present >= _FEWEST_ROWS and n_distinct >= _NEARLY_UNIQUE * n_present
+    is_distinct = n_present >= _FEWEST_ROWS and n_distinct >= _NEARLY_UNIQUE * n_present
+    return is_distinct or n_distinct > max(_MANY_LEVELS, _IDENTIFIER_SHARE * n_present)

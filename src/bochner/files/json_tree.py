@@ -3,9 +3,10 @@
 import inspect
 import math
 import zlib
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from functools import partial
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,7 +20,6 @@ from bochner.files.stored_classes import (
     NUMERIC,
     SCALARS,
     TYPES,
-    Node,
     Path,
     check_attributes,
     check_depth,
@@ -30,11 +30,15 @@ from bochner.files.stored_classes import (
     holds_function,
     is_estimator,
     is_value,
+    no_code,
     not_saved,
     value_fields,
     where,
 )
 from bochner.kernels import KernelAdapter
+
+Node = dict[str, Any]
+"""An object of the tree, ``{"$": tag, ...}``; numbers, text and lists are stored directly."""
 
 _GENERATORS = (np.random.Generator, np.random.RandomState)
 """Types of ``random_state`` that files replace by None."""
@@ -51,7 +55,7 @@ _MOST_EXPANDED = 1032
 _MOST_COLUMNS = 2**20
 """Most inputs of a kernel that is evaluated once, so that a changed file cannot ask for memory."""
 
-PROCESS_KERNELS: Mapping[str, type] = {
+_PROCESS_KERNELS: Mapping[str, type] = {
     cls.__name__: cls
     for cls in (
         *(kernels.ConstantKernel, kernels.WhiteKernel, kernels.RBF, kernels.Matern),
@@ -69,12 +73,7 @@ class Encoder:
     tensors: Tensors = field(default_factory=dict)
 
     def encode(self, value: Any, path: Path = ()) -> Any:
-        """Return the JSON of the value at ``path`` in the model.
-
-        Raises ``TypeError`` if the value, or a value inside it, is of a type that model files do
-        not hold, and ``ModelFileError`` if it holds a function. Raises ``ValueError`` if an array
-        is not finite, an estimator is only partly fitted, or values are nested too deeply.
-        """
+        """Return the JSON of a value; refuse types that model files do not hold."""
         check_depth(path)
         cls = type(value)
         if value is None or cls in (bool, int, str) or (cls is float and math.isfinite(value)):
@@ -87,18 +86,17 @@ class Encoder:
             return self._estimator(value, path)
         raise TypeError(f"{where(path)} is {not_saved(value)}")
 
-    def _list(self, values: Sequence[object], path: Path) -> Node | list[Any]:
-        if len(values) < _LONG_LIST or any(
-            type(v) is not float or not math.isfinite(v) for v in values
-        ):
-            return self._items(values, path)
-        return {"$": "floats", "items": self._tensor(np.array(values), path)}
-
     def _items(self, values: Any, path: Path) -> list[Any]:
         return [self.encode(value, (*path, str(i))) for i, value in enumerate(values)]
 
     def _members(self, values: Mapping[str, object], path: Path) -> Node:
         return {name: self.encode(value, (*path, name)) for name, value in values.items()}
+
+    def _list(self, values: Sequence[Any], path: Path) -> Node | list[Any]:
+        are_floats = all(type(value) is float and math.isfinite(value) for value in values)
+        if len(values) < _LONG_LIST or not are_floats:
+            return self._items(values, path)
+        return {"$": "floats", "items": self._tensor(np.array(values), path)}
 
     def _dict(self, value: dict[Any, Any], path: Path) -> Node:
         for key in value:
@@ -108,16 +106,20 @@ class Encoder:
 
     def _scalar(self, value: np.generic, path: Path) -> Node:
         item = self.encode(value.item(), path)
-        return {"$": "scalar", "dtype": _name(type(value), SCALARS), "value": item}
+        return {"$": "scalar", "dtype": np.dtype(type(value)).name, "value": item}
 
     def _type(self, value: type, path: Path) -> Node:
         if value not in TYPES.values():
             raise TypeError(f"{where(path)} is the class {value!r}; give an object of it.")
-        return {"$": "type", "name": _name(value, TYPES)}
+        return {"$": "type", "name": value.__name__}
 
     def _array(self, value: NDArray[np.generic], path: Path) -> Node:
         if value.dtype.kind in "UO":
-            return self._texts(value, path)
+            width = value.dtype.itemsize // 4 if value.dtype.kind == "U" else None
+            items = self._items(value.ravel().tolist(), path)
+            if width is not None:
+                check_texts(items, width, where(path))
+            return {"$": "texts", "width": width, "shape": list(value.shape), "items": items}
         if value.dtype.name not in NUMERIC:
             raise TypeError(f"{where(path)} is an array of {value.dtype}, which is not supported.")
         check_finite(value, where(path))
@@ -128,32 +130,20 @@ class Encoder:
         name = where(path).encode("ascii", "backslashreplace").decode()
         while name in self.tensors:
             name += "'"
-        tensor = np.array(value, dtype=value.dtype.newbyteorder("="), order="C")
-        node = {"tensor": name, "dtype": value.dtype.name, "shape": list(value.shape)}
+        tensor, tag = np.array(value, dtype=value.dtype.newbyteorder("="), order="C"), "array"
+        dtype, shape = value.dtype.name, list(value.shape)
         if tensor.nbytes > _SMALL:
             # Columns of encoded tables have few different numbers, and triangles many zeros.
             packed = zlib.compress(tensor.T.tobytes(), 1)
             if 4 * len(packed) < 3 * tensor.nbytes:
-                self.tensors[name] = np.frombuffer(packed, dtype=np.uint8)
-                return {"$": "packed", **node, "order": "C"}
+                tensor, tag = np.frombuffer(packed, dtype=np.uint8), "packed"
         self.tensors[name] = tensor
-        return {"$": "array", **node, "order": "C"}
-
-    def _texts(self, value: NDArray[np.generic], path: Path) -> Node:
-        width = value.dtype.itemsize // 4 if value.dtype.kind == "U" else None
-        items = self._items(value.ravel().tolist(), path)
-        if width is not None:
-            check_texts(items, width, where(path))
-        return {"$": "texts", "width": width, "shape": list(value.shape), "items": items}
+        return {"$": tag, "tensor": name, "dtype": dtype, "shape": shape, "order": "C"}
 
     def _value(self, value: object, path: Path) -> Node:
         if holds_function(type(value)):
-            raise ModelFileError(
-                f"{where(path)} is {value!r}, whose function a model file cannot hold: functions "
-                f"are code, and loading runs none. Use a kernel that is made of numbers, such as "
-                f"TL1(tau) or NTK(), or keep the function in a module of your own and fit the "
-                f"model again where it is needed."
-            )
+            subject = f"{where(path)} is {value!r}, whose function"
+            raise ModelFileError(no_code(subject, "TL1(tau) or NTK()"))
         declared = value_fields(type(value)).items()
         members = {name: getattr(value, field.name) for name, field in declared}
         encoded = self._members(members, path)
@@ -181,10 +171,6 @@ class Encoder:
         return {"$": "kernel", "class": type(value).__name__, "parameters": parameters}
 
 
-def _name(cls: type, table: Mapping[str, type]) -> str:
-    return next(name for name, candidate in table.items() if candidate is cls)
-
-
 _ENCODERS: Mapping[type, Callable[[Encoder, Any, Path], Any]] = {
     float: lambda encoder, value, path: {"$": "float", "value": repr(value)},
     list: Encoder._list,
@@ -192,7 +178,7 @@ _ENCODERS: Mapping[type, Callable[[Encoder, Any, Path], Any]] = {
     dict: Encoder._dict,
     type: Encoder._type,
     np.ndarray: Encoder._array,
-    **dict.fromkeys(PROCESS_KERNELS.values(), Encoder._kernel),
+    **dict.fromkeys(_PROCESS_KERNELS.values(), Encoder._kernel),
     **dict.fromkeys(SCALARS.values(), Encoder._scalar),
     **dict.fromkeys(
         (type(np.dtype(name)) for name in DTYPES),
@@ -202,10 +188,7 @@ _ENCODERS: Mapping[type, Callable[[Encoder, Any, Path], Any]] = {
 
 
 def decode(tree: object, tensors: Tensors) -> Any:
-    """Return the value of a tree from ``json.loads``; every tensor must be used.
-
-    ``ValueError``, ``TypeError`` or ``OverflowError`` if it is not as the encoder makes it.
-    """
+    """Return the value of a tree from ``json.loads``; every tensor must be used."""
     decoder = _Decoder(tensors)
     value = decoder.decode(tree)
     unused = sorted(tensors.keys() - decoder.used)
@@ -225,7 +208,8 @@ class _Decoder:
             return self._items(node, path)
         if not isinstance(node, dict):
             return node
-        return _DECODERS[_choice(node, "$", _DECODERS)](self, node, path)
+        read, hints = _DECODERS[_member(node, "$", Literal[*_DECODERS])]
+        return read(self, path, *(_member(node, name, hint) for name, hint in hints.items()))
 
     def _items(self, nodes: Sequence[object], path: Path) -> list[Any]:
         return [self.decode(node, (*path, str(i))) for i, node in enumerate(nodes)]
@@ -233,110 +217,116 @@ class _Decoder:
     def _members(self, nodes: Node, path: Path) -> dict[str, object]:
         return {name: self.decode(node, (*path, name)) for name, node in nodes.items()}
 
-    def _scalar(self, node: Node, path: Path) -> Any:
-        value = self.decode(_member(node, "value", Any), path)
+    def _scalar(self, path: Path, dtype: str, node: object) -> Any:
+        value = self.decode(node, path)
         if not isinstance(value, bool | int | float | str):
             raise ValueError(f"{where(path)} should be a number or text")
-        dtype = _choice(node, "dtype", SCALARS)
         with np.errstate(over="ignore"):
             scalar = SCALARS[dtype](value)
         if repr(scalar.item()) != repr(value):
             raise ValueError(f"{where(path)} should be {dtype}, found {repr(value)[:60]}")
         return scalar
 
-    def _array(self, node: Node, path: Path) -> NDArray[np.generic]:
-        name = _member(node, "tensor", str)
-        dtype, shape = _choice(node, "dtype", NUMERIC), tuple(_member(node, "shape", list[int]))
-        if name not in self.tensors:
-            raise ValueError(f"the tensor {name!r} is missing")
-        if name in self.used:
-            raise ValueError(f"the tensor {name!r} is named twice")
+    def _array(
+        self, path: Path, name: str, dtype: str, shape: list[int], order: Any, *, packed: bool
+    ) -> NDArray[np.generic]:
+        if name not in self.tensors or name in self.used:
+            problem = "named twice" if name in self.used else "missing"
+            raise ValueError(f"the tensor {name!r} is {problem}")
         self.used.add(name)
         tensor = self.tensors[name]
-        if node.get("$") == "packed":
+        if packed:
             tensor = _unpacked(tensor, np.dtype(dtype), shape, where(path))
-        if (tensor.dtype.name, tensor.shape) != (dtype, shape):
+        if (tensor.dtype.name, list(tensor.shape)) != (dtype, shape):
             raise ValueError(
-                f"{where(path)} should be {dtype} of shape {list(shape)}, found "
+                f"{where(path)} should be {dtype} of shape {shape}, found "
                 f"{tensor.dtype.name} of shape {list(tensor.shape)}"
             )
         check_finite(tensor, f"the tensor {name!r}")
-        order: Any = _choice(node, "order", ("C", "F"))
         return np.array(tensor, order=order)
 
-    def _floats(self, node: Node, path: Path) -> list[float]:
-        items = self._array(_member(node, "items", dict[str, Any]), path)
-        if items.ndim != 1 or items.dtype != np.float64:
+    def _floats(self, path: Path, node: Node) -> list[float]:
+        items = self.decode(node, path)
+        if not (isinstance(items, np.ndarray) and items.ndim == 1 and items.dtype == np.float64):
             raise ValueError(f"{where(path)} should be a list of float64")
         return list(items.tolist())
 
-    def _texts(self, node: Node, path: Path) -> NDArray[np.generic]:
-        items = self._items(_member(node, "items", list[Any]), path)
-        width = _member(node, "width", int | None)
+    def _texts(
+        self, path: Path, nodes: list[Any], width: int | None, shape: list[int]
+    ) -> NDArray[np.generic]:
+        items = self._items(nodes, path)
         if width is not None:
             check_texts(items, width, where(path))
         array = np.empty(len(items), dtype=object if width is None else f"U{width}")
         for i, item in enumerate(items):
             array[i] = item
-        shape = _member(node, "shape", list[int])
         if any(size < 0 for size in shape):
             raise ValueError(f"{where(path)} has the impossible shape {shape}")
         return array.reshape(shape)
 
-    def _value(self, node: Node, path: Path) -> Any:
-        cls = _class_named(_member(node, "class", str), is_value)
-        members = self._members(_member(node, "fields", dict[str, Any]), path)
+    def _value(self, path: Path, name: str, nodes: Node) -> Any:
+        cls, members = _class_named(name, is_value), self._members(nodes, path)
         check_value(cls, members)
         return cls(**members)
 
-    def _estimator(self, node: Node, path: Path) -> BaseEstimator:
-        cls = _class_named(_member(node, "class", str), is_estimator)
-        parameters = self._members(_member(node, "parameters", dict[str, Any]), path)
-        attributes = self._members(_member(node, "attributes", dict[str, Any]), path)
-        estimator = _constructed(cls, parameters)
+    def _estimator(self, path: Path, name: str, parameters: Node, nodes: Node) -> BaseEstimator:
+        cls = _class_named(name, is_estimator)
+        estimator = _constructed(cls, self._members(parameters, path))
+        attributes = self._members(nodes, path)
         check_attributes(cls, attributes)
         vars(estimator).update(attributes)
         _check_parameters(estimator, attributes)
         return estimator
 
-    def _kernel(self, node: Node, path: Path) -> Any:
-        cls = PROCESS_KERNELS[_choice(node, "class", PROCESS_KERNELS)]
-        kernel = _constructed(cls, self._members(_member(node, "parameters", dict[str, Any]), path))
+    def _kernel(self, path: Path, name: str, parameters: Node) -> Any:
+        kernel = _constructed(_PROCESS_KERNELS[name], self._members(parameters, path))
         kernel.theta, kernel.bounds  # noqa: B018  # Errors of unusable values come here
         kernel.diag(np.zeros((1, _least_columns(kernel))))
         return kernel
 
 
-_DECODERS: Mapping[str, Callable[[_Decoder, Node, Path], Any]] = {
-    "array": _Decoder._array,
-    "dict": lambda self, node, path: self._members(_member(node, "items", dict[str, Any]), path),
-    "dtype": lambda self, node, path: np.dtype(_choice(node, "name", DTYPES)),
-    "estimator": _Decoder._estimator,
-    "floats": _Decoder._floats,
-    "float": lambda self, node, path: float(_choice(node, "value", ("nan", "inf", "-inf"))),
-    "kernel": _Decoder._kernel,
-    "packed": _Decoder._array,
-    "scalar": _Decoder._scalar,
-    "texts": _Decoder._texts,
-    "tuple": lambda self, node, path: tuple(self._items(_member(node, "items", list[Any]), path)),
-    "type": lambda self, node, path: TYPES[_choice(node, "name", TYPES)],
-    "value": _Decoder._value,
+_OF_ARRAY: Mapping[str, Any] = {
+    "tensor": str, "dtype": Literal[*NUMERIC], "shape": list[int], "order": Literal["C", "F"],
+}  # fmt: skip
+_DECODERS: Mapping[str, tuple[Callable[..., Any], Mapping[str, Any]]] = {
+    "array": (partial(_Decoder._array, packed=False), _OF_ARRAY),
+    "packed": (partial(_Decoder._array, packed=True), _OF_ARRAY),
+    "dict": (lambda self, path, nodes: self._members(nodes, path), {"items": Node}),
+    "dtype": (lambda self, path, name: np.dtype(name), {"name": Literal[*DTYPES]}),
+    "estimator": (_Decoder._estimator, {"class": str, "parameters": Node, "attributes": Node}),
+    "floats": (_Decoder._floats, {"items": Node}),
+    "float": (lambda self, path, text: float(text), {"value": Literal["nan", "inf", "-inf"]}),
+    "kernel": (_Decoder._kernel, {"class": Literal[*_PROCESS_KERNELS], "parameters": Node}),
+    "scalar": (_Decoder._scalar, {"dtype": Literal[*SCALARS], "value": Any}),
+    "texts": (_Decoder._texts, {"items": list[Any], "width": int | None, "shape": list[int]}),
+    "tuple": (lambda self, path, nodes: tuple(self._items(nodes, path)), {"items": list[Any]}),
+    "type": (lambda self, path, name: TYPES[name], {"name": Literal[*TYPES]}),
+    "value": (_Decoder._value, {"class": str, "fields": Node}),
 }
+"""The reading of each kind of node, and the types of its members."""
+
+
+def _member(node: Node, name: str, hint: object) -> Any:
+    if name not in node:
+        raise ValueError(f"its header lacks {name!r} where it is needed")
+    if not conforms(node[name], hint):
+        raise ValueError(f"its header has an unusable {name!r}: {repr(node[name])[:60]}")
+    return node[name]
 
 
 def _unpacked(
-    packed: NDArray[np.generic], dtype: np.dtype[Any], shape: tuple[int, ...], name: str
+    packed: NDArray[np.generic], dtype: np.dtype[Any], shape: list[int], name: str
 ) -> NDArray[np.generic]:
     """Decompress an array; raise ``ValueError`` unless its size matches the stated shape."""
     size = math.prod(shape) * dtype.itemsize
     if min(shape, default=0) < 0 or not 0 <= size <= _MOST_EXPANDED * packed.nbytes:
-        raise ValueError(f"{name} of shape {list(shape)} is far beyond its {packed.nbytes} bytes")
+        raise ValueError(f"{name} of shape {shape} is far beyond its {packed.nbytes} bytes")
     try:
         content = zlib.decompressobj().decompress(packed.tobytes(), size + 1)
     except zlib.error as error:
         raise ValueError(f"{name} cannot be decompressed ({error})") from error
     if len(content) != size:
-        raise ValueError(f"{name} of shape {list(shape)} has another size")
+        raise ValueError(f"{name} of shape {shape} has another size")
     return np.frombuffer(content, dtype).reshape(shape[::-1]).T
 
 
@@ -371,18 +361,3 @@ def _check_parameters(estimator: BaseEstimator, attributes: Mapping[str, object]
     """Validate the parameters of a fitted estimator with the checks of its ``fit``."""
     if attributes and hasattr(estimator, "_check_parameters"):
         estimator._check_parameters()
-
-
-def _member(node: Node, name: str, hint: object) -> Any:
-    if name not in node:
-        raise ValueError(f"its header lacks {name!r} where it is needed")
-    if not conforms(node[name], hint):
-        raise ValueError(f"its header has an unusable {name!r}: {repr(node[name])[:60]}")
-    return node[name]
-
-
-def _choice(node: Node, name: str, known: Collection[str]) -> str:
-    chosen: str = _member(node, name, str)
-    if chosen not in known:
-        raise ValueError(f"its header has an unknown {name!r}: {chosen[:60]!r}")
-    return chosen

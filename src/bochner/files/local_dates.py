@@ -1,313 +1,427 @@
-"""Dates and times in local notation: day or month first, names of months, AM and PM."""
+"""Dates in local notation, as names of months, weeks or fiscal years, and as numbers."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal
+from datetime import timezone
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from bochner.files.date_forms import ISO, DateForm, find_form
+from bochner.files.date_words import ENGLISH, DateWords, find_words
+from bochner.files.rules import SAMPLE_SIZE, first_present
+
 if TYPE_CHECKING:
     import pyarrow as pa
 
-Order = Literal["dayfirst", "monthfirst"]
+
 Times = NDArray[np.datetime64]
-Family = Literal["iso", "month", "compact", "numeric", "named"]
+Offsets = NDArray[np.timedelta64]
 
-ORDERS: Mapping[Order, str] = {"dayfirst": "days before months", "monthfirst": "months before days"}
-"""Orders of days and months, with their names in notes."""
+_MOST_TESTED = 40
+"""Entries from which the form is chosen: the first ones, and others of a sample."""
 
-_MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
-_MONTH_NAMES = (
-    "jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may|june?|july?|aug(?:ust)?|sept?(?:ember)?"
-    "|oct(?:ober)?|nov(?:ember)?|dec(?:ember)?"
-)
-_TIME = (
-    r"(?:(?:T|,? +)(?P<hour>[0-9]{1,2}):(?P<minute>[0-9]{2})"
-    r"(?::(?P<second>[0-9]{2})(?:[.,](?P<fraction>[0-9]{1,9}))?)?"
-    r"(?: ?(?P<half>[AaPp])\.?[Mm]\.?)?(?: ?(?P<zone>Z|UTC|GMT|[+-][0-9]{2}:?[0-9]{2}))?)?"
-)
-_DAY = "(?P<day>[0-9]{1,2})"
-_NAME = rf"(?P<name>(?i:{_MONTH_NAMES}))\.?"
-_YEAR = "(?P<year>[0-9]{4})"
-_SHORT_YEAR = "(?P<year>[0-9]{2})"
-_MARKS = "(?P<mark>[-/.]) ?", "(?P<mark_2>[-/.]) ?"
+_FEWEST_DATES = 5
+"""Fewest distinct dates whose rising order is evidence: five random dates rise once in 120."""
 
-_PATTERNS: Mapping[str, tuple[Family, str]] = {
-    "2021-12-31": ("iso", rf"^{_YEAR}{_MARKS[0]}(?P<month>[0-9]{{1,2}}){_MARKS[1]}{_DAY}{_TIME}$"),
-    "2021-12": ("month", r"^(?P<year>[0-9]{4})-(?P<month>[0-9]{2})$"),
-    "31/12/2021": (
-        "numeric",
-        rf"^{_DAY}{_MARKS[0]}(?P<month>[0-9]{{1,2}}){_MARKS[1]}{_YEAR}{_TIME}$",
-    ),
-    "31/12/21": ("numeric", rf"^{_DAY}/(?P<month>[0-9]{{1,2}})/{_SHORT_YEAR}{_TIME}$"),
-    # Versions such as 1.2.10 are no dates.
-    "31.12.21": (
-        "numeric",
-        r"^(?P<day>[0-9]{2})(?P<mark>[-.])(?P<month>[0-9]{2})(?P<mark_2>[-.])"
-        rf"{_SHORT_YEAR}{_TIME}$",
-    ),
-    "31 Dec 2021": ("named", rf"^{_DAY}(?:st|nd|rd|th)?[ .-]*{_NAME}[ ,-]*{_YEAR}{_TIME}$"),
-    "31-Dec-21": ("named", rf"^{_DAY}[ -]{_NAME}[ -]{_SHORT_YEAR}{_TIME}$"),
-    "Dec 31, 2021": ("named", rf"^{_NAME} +{_DAY}(?:st|nd|rd|th)?,? +{_YEAR}{_TIME}$"),
-    "Jan-21": ("named", rf"^{_NAME}(?:-| ?'){_SHORT_YEAR}$"),
-    "Jan 2021": ("named", rf"^{_NAME}[ ,-]+{_YEAR}$"),
-    "2021-Jan": ("named", rf"^{_YEAR}[ -]{_NAME}$"),
-    "2021Q1": ("month", rf"^{_YEAR}[ -]?[Qq](?P<quarter>[1-4])$"),
-    "Q1 2021": ("month", rf"^[Qq](?P<quarter>[1-4])[ /-]?{_YEAR}$"),
-    "20211231": ("compact", rf"^{_YEAR}(?P<month>[0-9]{{2}})(?P<day>[0-9]{{2}}){_TIME}$"),
-}
-"""Patterns of dates, for `re` and for Arrow, by an example. Numeric ones have days first here."""
+_MONTHS = 12
+"""Months of a year."""
 
-_ISO_OFFSET = r"^(.{10}[T ].*?)(Z|[+-][0-9]{2}(:?[0-9]{2})?)$"
-"""An ISO 8601 time with its offset from UTC last; the date before it has ten characters."""
-
-_SAMPLE_SIZE = 1000
-"""Number of first entries from which the pattern is chosen."""
+_ERAS = {"令和": 2018, "R": 2018, "平成": 1988, "H": 1988, "昭和": 1925, "S": 1925}
+"""Years before the first ones of Japanese eras."""
 
 _FIRST_YEAR_OF_TWO_DIGITS = 69
 """Two-digit years from 69 on are in the twentieth century, as in POSIX."""
 
-_LEAST_SHARE = 0.5
-"""Share of the sample that must match a pattern for a column of dates; some may be wrong."""
-
-_FRACTION_DIGITS = 6
-"""Digits of microseconds, the unit of times."""
-
-
-def other_order(order: Order) -> Order:
-    """Return the opposite order: month first for day first, and vice versa."""
-    return "monthfirst" if order == "dayfirst" else "dayfirst"
+_ZONES: Mapping[str, int] = {
+    "Z": 0, "UTC": 0, "GMT": 0, "WET": 0, "BST": 60, "WEST": 60, "CET": 60, "MET": 60, "MEZ": 60,
+    "CEST": 120, "MESZ": 120, "EET": 120, "EEST": 180, "MSK": 180, "EST": -300, "EDT": -240,
+    "CST": -360, "CDT": -300, "MST": -420, "MDT": -360, "PST": -480, "PDT": -420, "JST": 540,
+    "KST": 540, "AEST": 600, "AEDT": 660, "NZST": 720, "NZDT": 780,
+}  # fmt: skip
+"""Offsets from UTC of zones by their short names in minutes, those of North America as in RFC 822.
+A short name that two countries use for different zones, such as IST, is no zone."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class LocalDates:
-    """Parsed parts of dates (n,) of one pattern; ``matched`` (n,) marks the texts that have it.
+    """Dates (n,): times in UTC for each order of days and months, NaT for other texts.
 
-    ``first`` and ``second`` are the day and the month; in the family "numeric" the order may be
-    month and day. ``time`` is the time in microseconds since midnight in UTC, NaT if it is not
-    valid. ``offset`` is the offset of local time from UTC, None if no text has an offset. ``mark``
-    is the separator of the parts, and ``has_short_years`` is for years such as 21. ``span`` is
-    "quarter" or "month" for dates without days, which are read as the first day.
+    ``offset`` (n,) is that of local time from UTC.
     """
 
-    family: Family
-    has_short_years: bool
-    mark: str
-    matched: NDArray[np.bool_]
-    year: NDArray[np.int64]
-    first: NDArray[np.int64]
-    second: NDArray[np.int64]
-    time: NDArray[np.timedelta64]
-    offset: NDArray[np.timedelta64] | None = None
-    span: str = ""
+    by_order: Mapping[str, Times]
+    offset: Offsets
+    form: DateForm = ISO
+    words: DateWords = ENGLISH
 
-    def clock(self, times: Times) -> Times | None:
-        """Return the local times for times (n,) in UTC, or None if no text has an offset."""
-        return None if self.offset is None else times + self.offset
+    def times(self, order: str = "dayfirst") -> Times:
+        """Return the times (n,) in UTC; the order matters only to dates with two orders."""
+        return self.by_order.get(order, self.by_order["dayfirst"])
 
-    def times(self, order: Order = "dayfirst") -> Times:
-        """Return the times (n,) in UTC, NaT for texts without the pattern and for invalid dates."""
-        swapped = self.family == "numeric" and order == "monthfirst"
-        day, month = (self.second, self.first) if swapped else (self.first, self.second)
-        valid = self.matched & ~np.isnat(self.time) & (month >= 1) & (month <= len(_MONTHS))
-        valid &= self.year >= 1
-        index = np.where(valid, (self.year - 1970) * len(_MONTHS) + month - 1, 0)
-        months = index.astype("datetime64[M]")
-        start, end = months.astype("datetime64[D]"), (months + 1).astype("datetime64[D]")
-        dates = start + (day - 1).astype("timedelta64[D]")
-        valid &= (day >= 1) & (dates < end)
-        times: Times = dates.astype("datetime64[us]") + self.time
-        times[~valid] = np.datetime64("NaT")
-        return times
+    def orders(self) -> tuple[str, ...]:
+        """Return the order in which most texts are valid dates, or both orders in a tie."""
+        counts = {order: np.sum(~np.isnat(times)) for order, times in self.by_order.items()}
+        return tuple(order for order, count in counts.items() if count == max(counts.values()))
 
-    def orders(self) -> tuple[Order, ...]:
-        """Return the order in which most matched texts are valid dates, or both orders in a tie."""
-        if self.family != "numeric":
-            return ("dayfirst",)
-        counts = [np.count_nonzero(~np.isnat(self.times(order))) for order in ORDERS]
-        return tuple(o for o, count in zip(ORDERS, counts, strict=True) if count == max(counts))
+    def rising(self) -> list[str]:
+        """Return the orders in which the dates rise from row to row."""
+        import pandas as pd
 
-    def reads(self, n_present: int) -> bool:
-        """Return whether all ``n_present`` present texts are valid dates in the first order."""
-        return bool((~np.isnat(self.times(self.orders()[0]))).sum() == n_present)
+        present = {order: pd.Series(times).dropna() for order, times in self.by_order.items()}
+        return [order for order, dates in present.items()
+                if dates.is_monotonic_increasing and dates.nunique() >= _FEWEST_DATES]  # fmt: skip
+
+    def series(self, order: str) -> Any:
+        """Return local times (n,), in one zone or as objects if their offsets from UTC differ."""
+        import pandas as pd
+
+        utc, offset = self.times(order), self.offset
+        distinct = np.unique(offset[~np.isnat(utc)])
+        if not distinct.any():
+            return pd.Series(utc)
+        in_utc = pd.Series(utc).dt.tz_localize("UTC")
+        if len(distinct) == 1:
+            return in_utc.dt.tz_convert(timezone(distinct[0].item()))
+        entries: Any = pd.Series(pd.NaT, in_utc.index, dtype=object)
+        for each in distinct:
+            rows = offset == each
+            entries[rows] = in_utc[rows].dt.tz_convert(timezone(each.item())).astype(object)
+        return entries
+
+    def notes(self, entry: str) -> list[tuple[str, str]]:
+        """Return notes on spans of several days, on languages, and on years of two digits."""
+        form, notes = self.form, []
+        if form.span and (form.is_named or form.span != "month"):
+            times = self.times()
+            day = str(times[~np.isnat(times)][0]).split("T")[0]
+            words = f"holds {form.span}s, which are read as their first day"
+            notes.append((words, f"{entry} is read as {day}"))
+        if self.words.language != "English":
+            notes.append((f"has names of months in {self.words.language}", entry))
+        if any(len(match["year"]) == 2 for match in form.matches):
+            notes.append(("has years of two digits, which are taken for 1969 to 2068", ""))
+        return notes
 
 
-def iso_times(texts: pa.Array) -> tuple[Times, Times | None] | None:
-    """Parse texts (n,) as UTC and local times, NaT for null; None unless all are ISO 8601.
-
-    The first times are in UTC, the second ones are local times, or None without offsets.
-    """
+def iso_dates(texts: pa.Array) -> LocalDates | None:
+    """Return the dates of texts (n,), some null; None unless all are ISO 8601."""
     import pyarrow as pa
     import pyarrow.compute as pc
 
-    sample = texts.slice(0, _SAMPLE_SIZE)
+    def cast(some: pa.Array, zone: str | None = None) -> Times:
+        return np.asarray(pc.cast(some, pa.timestamp("us", zone)).to_numpy(), "datetime64[us]")
+
+    first = first_present(texts, 1).to_pylist()
+    if first and not re.match("[0-9]{4}-[0-9]{2}-[0-9]{2}", first[0]):
+        return None
     for zone in (None, "UTC"):
         try:
-            pc.cast(sample, pa.timestamp("us", zone))  # Fails early if texts are not times
-            times = pc.cast(texts, pa.timestamp("us", zone))
+            cast(texts.slice(0, SAMPLE_SIZE), zone)  # Fails early if texts are not times
+            utc = cast(texts, zone)
         except pa.ArrowInvalid:
             continue
-        utc = np.asarray(times.to_numpy(), dtype="datetime64[us]")
-        return utc, None if zone is None else _iso_clock(texts)
+        offset = np.zeros(len(utc), "timedelta64[m]")
+        if zone is not None:
+            clock = cast(pc.replace_substring_regex(texts, "(.{10}.*?)(Z|[+-][0-9:]+)$", r"\1"))
+            offset = clock - utc
+        return LocalDates({"dayfirst": utc}, offset)
     return None
 
 
-def _iso_clock(texts: pa.Array) -> Times:
-    """Return the local times of ISO 8601 times (n,) with offsets from UTC."""
+def find_dates(texts: pa.Array, *, only_iso: bool = False) -> LocalDates | None:
+    """Return the dates of texts (n,), some null, in their most frequent form, or None."""
+    sample = first_present(texts).to_pylist()
+    step = 1 + len(sample) // _MOST_TESTED
+    tested = [*sample[:_MOST_TESTED], *sample[_MOST_TESTED::step]]
+    form = find_form(tested, only_iso=only_iso)
+    words = None if form is None else _words(form)
+    return None if form is None or words is None else read_texts(texts, form, words)
+
+
+def _words(form: DateForm) -> DateWords | None:
+    """Return the language of the names of months and weekdays, None if they are other words."""
+    parts = [match.groupdict() for match in form.matches]
+    names = {each["name"] for each in parts if each.get("name")}
+    days = {each[key] for each in parts for key in ("weekday", "after") if each.get(key)}
+    words = find_words(names, days)
+    if words is None or form.example != "Dec-21":
+        return words
+    # The numbers of "Jan 17" are years, not days, after another sign than a space, or if the
+    # months are evenly spaced.
+    months = [_MONTHS * int(each["year"]) + words.month(each["name"]) for each in parts]
+    steps = np.abs(np.diff(months))
+    steps = steps[steps > 0]
+    is_even = steps.size > 0 and bool((steps % steps[0] == 0).all()) and steps[0] < _MONTHS
+    are_years = is_even or any(each[0][each.end("name")] in "-/'" for each in form.matches)
+    return words if are_years else None
+
+
+def read_texts(texts: pa.Array, form: DateForm, words: DateWords = ENGLISH) -> LocalDates:
+    """Return the dates, or first days, of texts (n,) in a form, NaT for other texts and null."""
     import pyarrow as pa
     import pyarrow.compute as pc
 
-    shown = pc.replace_substring_regex(texts, _ISO_OFFSET, r"\1")
-    times = pc.cast(shown, pa.timestamp("us"))
-    return np.asarray(times.to_numpy(), dtype="datetime64[us]")
-
-
-def find_dates(texts: pa.Array, families: Sequence[Family]) -> LocalDates | None:
-    """Parse texts (n,), some null, as dates of the most frequent pattern, or return None."""
-    import pyarrow.compute as pc
-
-    sample = texts.drop_null().slice(0, _SAMPLE_SIZE)
-    counts = {
-        (family, pattern): pc.sum(pc.match_substring_regex(sample, pattern)).as_py() or 0
-        for family, pattern in _PATTERNS.values()
-        if family in families
+    texts = texts.combine_chunks() if isinstance(texts, pa.ChunkedArray) else texts
+    encoded = texts.dictionary_encode()
+    distinct = encoded.dictionary
+    for pattern, replacement in form.rewrites:
+        distinct = pc.replace_substring_regex(distinct, pattern, replacement)
+        distinct = pc.utf8_trim_whitespace(distinct)
+    day_texts, clock_texts = _halves(distinct, form)
+    days = _Parts(day_texts, form.regex)
+    clocks = days if clock_texts is day_texts else _Parts(clock_texts, form.regex)
+    month, day = _month(days, words), days.values("day", int, 1)
+    offset = clocks.values("zone", _offset_of, np.timedelta64(0, "m"))
+    clock = (_time_of_day(clocks) - offset)[clocks.rows]
+    by_order = {"dayfirst": _days(days, month, day)[days.rows] + clock}
+    if form.is_ordered:
+        by_order["monthfirst"] = _days(days, day, month)[days.rows] + clock
+    rows = np.array(encoded.indices.fill_null(len(distinct)))
+    by_order = {
+        order: np.append(times, np.datetime64("NaT"))[rows] for order, times in by_order.items()
     }
-    (family, pattern), count = max(counts.items(), key=lambda item: item[1])
-    return _parse(texts, family, pattern) if count > _LEAST_SHARE * len(sample) else None
+    offset = np.append(offset[clocks.rows], np.timedelta64(0))[rows]
+    return LocalDates(by_order, offset, form, words)
 
 
-def dates_among(texts: pa.Array) -> NDArray[np.bool_]:
-    """Return a mask (n,) of texts, some null, that have the pattern of a date, valid or not."""
+def _halves(texts: pa.Array, form: DateForm) -> tuple[pa.Array, pa.Array]:
+    """Return texts (n,) with the days, and texts with the times of day, of texts (n,)."""
     import pyarrow.compute as pc
 
-    is_date = np.zeros(len(texts), dtype=bool)
-    for family, pattern in _PATTERNS.values():
-        if family != "compact":
-            is_date |= np.array(pc.match_substring_regex(texts, pattern).fill_null(False))
-    return is_date
-
-
-def are_dates(texts: Sequence[str]) -> bool:
-    """Return whether texts have the same pattern of dates in common notation."""
-    # ISO 8601 texts are already read as dates, so other texts with hyphens are not dates.
-    local = [pattern for family, pattern in _PATTERNS.values() if family in ("numeric", "named")]
-    local += [_PATTERNS["2021-12-31"][1].replace("[-/.]", "[/.]")]
-    return any(all(re.match(pattern, text) for text in texts) for pattern in local)
-
-
-def _parse(texts: pa.Array, family: Family, pattern: str) -> LocalDates:
-    import pyarrow.compute as pc
-
-    parts = pc.extract_regex(texts, pattern)
-    names = list(re.compile(pattern).groupindex)
-    fields = {name: pc.struct_field(parts, i) for i, name in enumerate(names)}
-    matched = _as_numpy(pc.is_valid(parts))
-    if "mark_2" in fields:  # 31/12-2021 is not a date
-        matched &= _as_numpy(pc.equal(fields["mark"], fields["mark_2"]).fill_null(False))
-    year = _integers(fields["year"])
-    short = _as_numpy(pc.equal(pc.binary_length(fields["year"]), 2).fill_null(False))
-    century = np.where(year >= _FIRST_YEAR_OF_TWO_DIGITS, 1900, 2000)
-    minutes = _zone_minutes(fields["zone"]) if "zone" in fields else np.zeros_like(year)
-    if "quarter" in fields:
-        months = 3 * _integers(fields["quarter"]) - 2
-    else:
-        months = _months(fields["name"]) if "name" in fields else _integers(fields["month"])
-    span = "quarter" if "quarter" in fields else "" if "day" in fields else "month"
-    return LocalDates(
-        family,
-        has_short_years=bool(short.any()),
-        mark=_mark(fields),
-        matched=matched,
-        year=np.where(short, year + century, year),
-        first=_integers(fields["day"]) if "day" in fields else np.ones_like(year),
-        second=months,
-        time=_times_of_day(fields, minutes)
-        if "hour" in fields
-        else np.zeros(year.size, "timedelta64[us]"),
-        offset=minutes.astype("timedelta64[m]") if minutes.any() else None,
-        span=span,
+    matches = [match for match in form.matches if match.groupdict().get("hour")]
+    heads = [match.string[: match.start("hour")] for match in matches]
+    blanks = {head.count(" ") * head.endswith(" ") for head in heads}
+    if len(texts) <= SAMPLE_SIZE or len(blanks) != 1 or 0 in blanks:
+        return texts, texts
+    halves = pc.extract_regex(texts, f"^(?P<day>(?:[^ ]* ){{{blanks.pop()}}})(?P<clock>.+)$")
+    if halves.null_count:
+        return texts, texts
+    clock = matches[0].string.removeprefix(heads[0])
+    return (
+        pc.binary_join_element_wise(halves.field("day"), clock, ""),
+        pc.binary_join_element_wise(heads[0], halves.field("clock"), ""),
     )
 
 
-def _mark(fields: Mapping[str, Any]) -> str:
-    """Return the separator in the first date; a slash if the pattern has no separator."""
-    marks = fields["mark"].drop_null().slice(0, 1).to_pylist() if "mark" in fields else []
-    return str(marks[0]) if marks else "/"
+class _Parts:
+    """Parts of distinct dates (k,) by the groups of an expression, and the dates' rows (n,)."""
+
+    def __init__(self, texts: pa.Array, regex: str) -> None:
+        import pyarrow.compute as pc
+
+        encoded = texts.dictionary_encode()
+        groups = pc.extract_regex(encoded.dictionary, regex)
+        self.rows = np.array(encoded.indices)
+        self.is_found = np.array(groups.is_valid())
+        self.texts = {field.name: groups.field(field.name) for field in groups.type}
+
+    def values(self, name: str, convert: Callable[[str], Any], default: Any = 0) -> NDArray[Any]:
+        """Return the values (k,) of a part, and a default where a text lacks the part."""
+        if name not in self.texts:
+            return np.full(len(self.is_found), default)
+        encoded = self.texts[name].dictionary_encode()
+        values = [convert(text) if text else default for text in encoded.dictionary.to_pylist()]
+        by_row: NDArray[Any] = np.array(values)[np.array(encoded.indices)]
+        return by_row
 
 
-def _times_of_day(fields: Mapping[str, Any], offset: NDArray[np.int64]) -> NDArray[np.timedelta64]:
-    """Return microseconds since midnight in UTC, NaT for an invalid time.
+def _month(parts: _Parts, words: DateWords) -> NDArray[np.int64]:
+    """Return the months (n,) from 1 to 12, or the first months of quarters and half years."""
+    month: NDArray[np.int64] = parts.values("month", int, 1)
+    month += parts.values("name", lambda name: words.month(name) - 1)
+    month += parts.values("quarter", lambda quarter: 3 * int(quarter) - 3)
+    month += parts.values("half_year", lambda half: 6 * int(half) - 6)
+    return month
 
-    ``offset`` (n,) is the offset of local time from UTC in minutes.
+
+def _days(parts: _Parts, month: NDArray[np.int64], day: NDArray[np.int64]) -> Times:
+    """Return the days (n,) of dates, or the first days of longer spans, NaT if there are none."""
+    number, era = parts.values("year", _year), parts.values("era", _ERAS.__getitem__)
+    number = np.where(era > 0, era + number % 100, number)
+    years = (number - 1970).astype("datetime64[Y]")
+    months = years.astype("datetime64[M]") + (month - 1)
+    days = months.astype("datetime64[D]") + (day - 1)
+    is_valid = (months.astype("datetime64[Y]") == years) & (days.astype("datetime64[M]") == months)
+    if (ordinal := parts.values("ordinal", int)).any():
+        days = years.astype("datetime64[D]") + (ordinal - 1)
+        is_valid = days.astype("datetime64[Y]") == years
+    if (week := parts.values("week", int, -1)).max(initial=-1) >= 0:
+        seventh = years.astype("datetime64[D]") + 6
+        # Weeks of NumPy begin with a Thursday, and the first week of a year has the first one.
+        thursday = (seventh.astype("datetime64[W]") + (week - 1)).astype("datetime64[D]")
+        days = thursday + parts.values("week_day", int, 1) - 4
+        is_valid = thursday.astype("datetime64[Y]") == years
+    after = parts.values("next", int, -1)
+    is_valid &= parts.is_found & (number > 0) & ((after < 0) | ((number + 1 - after) % 100 == 0))
+    is_valid &= parts.values("mark", ord) == parts.values("mark_2", ord)  # Not 31/12-2021
+    return np.where(is_valid, days, np.datetime64("NaT")).astype("datetime64[us]")
+
+
+def _year(digits: str) -> int:
+    """Return a year of two or four digits."""
+    century = 1900 if int(digits) >= _FIRST_YEAR_OF_TWO_DIGITS else 2000
+    return int(digits) + century * (len(digits) <= 2)
+
+
+def _time_of_day(parts: _Parts) -> Offsets:
+    """Return the times (n,) since midnight, NaT if there are none; 24:00 is the next day."""
+    hour, minute, second = (parts.values(name, int) for name in ("hour", "minute", "second"))
+    microsecond = parts.values("fraction", lambda digits: int(f"{digits}000000"[:6]))
+    # The hours of AM and PM are 1 to 12
+    half = parts.values("half", lambda letter: 1 + (letter in "Pp"))
+    is_valid = (minute <= 59) & (second <= 59) & ((half == 0) | ((hour >= 1) & (hour <= 12)))
+    hour = np.where(half > 0, hour % 12 + 12 * (half - 1), hour)
+    time = ((hour * 60 + minute) * 60 + second) * 10**6 + microsecond
+    is_valid &= time <= 24 * 3600 * 10**6
+    return np.where(is_valid, time.astype("timedelta64[us]"), np.timedelta64("NaT"))
+
+
+def _offset_of(zone: str) -> np.timedelta64:
+    """Return the offset of a zone such as +01:00, GMT+2 or CET, NaT for other words."""
+    match = re.search("([+-])([0-9]{1,2}):?([0-9]{2})?", zone)
+    if match is None:
+        return np.timedelta64(_ZONES.get(zone, "NaT"), "m")
+    minutes = int(f"{match[1]}1") * (60 * int(match[2]) + int(match[3] or 0))
+    return np.timedelta64(minutes, "m")
+
+
+Numbers = NDArray[np.float64]
+
+_FEWEST = 3
+"""Fewest distinct numbers that can show that they are dates."""
+
+_FEWEST_IN_DOUBT = 6
+"""Fewest distinct numbers that are named as possible dates: six months among numbers of that size
+by chance have a probability of 0.12 to the power of six."""
+
+_STEPS = (60, 300, 600, 900, 1800, 3600, 7200, 10_800, 14_400, 21_600, 43_200, 86_400, 604_800)
+"""Seconds between times of a regular series."""
+
+_NAMES = {
+    "day": "date datum fecha dato datetime dátum päivä päivämäärä tarih дата 日期 日付 날짜 年月日 "
+    "day tag jour dia día giorno dag",
+    "month": "date datum fecha data dato дата month monat mois mes mês mese maand måned månad "
+    "miesiąc měsíc месяц ay month ym yyyymm yearmonth period periode período periodo 年月 月",
+    "week": "date datum week woche semaine semana settimana kw yyyyww yearweek period 週 周",
+    "second": "time timestamp epoch unix ts date datum datetime zeit zeitstempel created updated "
+    "zeitpunkt hora heure tijd tid время",
+    "": "",
+}
+"""Words in the names of columns of dates, by the unit."""
+
+_DIGITS = (
+    ("yyyy", "(?P<year>19[0-9]{2}|20[0-9]{2}|2100)"), ("ww", "(?P<week>[0-9]{2})"),
+    ("mm", "(?P<month>[0-9]{2})"), ("dd", "(?P<day>[0-9]{2})"), ("hh", "(?P<hour>[0-9]{2})"),
+    ("mm", "(?P<minute>[0-9]{2})"), ("ss", "(?P<second>[0-9]{2})"),
+)  # fmt: skip
+"""Expressions of the digits of forms; other numbers are no years."""
+
+FORMS: Mapping[str, tuple[str, str, float, float]] = {
+    "yyyymmdd": ("days", "day", 19000101, 21001231),
+    "yyyymm": ("months", "month", 190001, 210012),
+    "yyyyww": ("weeks", "week", 190001, 210053),
+    "mm.yyyy": ("months", "month", 1.19, 12.21),
+    "yyyy.mm": ("months", "month", 1900.01, 2100.12),
+    "yyyymmddhh": ("hours", "day", 1900010100, 2100123124),
+    "yyyymmddhhmm": ("times", "day", 190001010000, 210012312400),
+    "yyyymmddhhmmss": ("times", "day", 19000101000000, 21001231240000),
+    # Counted from 1970 in 1973 to 2096, and from 30 December 1899 in 1927 to 2119
+    "seconds since 1970": ("seconds since 1970", "second", 1e8, 4e9),
+    "milliseconds since 1970": ("milliseconds since 1970", "second", 1e11, 4e12),
+    "days of a spreadsheet": ("days of a spreadsheet", "day", 1e4, 8e4),
+    "yyyy": ("years", "", 1900, 2100),
+}
+"""Noun, unit, and least and largest number of forms of dates that are numbers, in the order in
+which they are tried. Numbers without a unit are dates only if the user asks for them."""
+
+_SINCE = {
+    "seconds since 1970": ("1970-01-01", 1e6),
+    "milliseconds since 1970": ("1970-01-01", 1e3),
+    "days of a spreadsheet": ("1899-12-30", 8.64e10),
+}
+"""Start and unit in microseconds of forms that count from a start."""
+
+
+def number_times(numbers: Numbers, form: str) -> Times:
+    """Return times (n,) of numbers in a form, NaT for other numbers."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    _, _, least, largest = FORMS[form]
+    is_valid = (numbers >= least) & (numbers <= largest)
+    start, unit = _SINCE.get(form, ("1970-01-01", 10.0 ** len(form.partition(".")[2])))
+    scaled = np.where(is_valid, numbers, 0.0) * unit
+    whole = np.round(scaled)
+    if form in _SINCE:
+        times = np.datetime64(start, "us") + whole.astype("timedelta64[us]")
+        return np.where(is_valid, times, np.datetime64("NaT"))
+    is_valid &= np.abs(scaled - whole) <= 1e-9 * scaled
+    regex = digits = form.replace(".", "")
+    for part, group in _DIGITS:
+        regex = regex.replace(part, group, 1)
+    texts = pa.array(whole.astype(np.int64), mask=~is_valid).cast(pa.string())
+    padded = pc.utf8_lpad(texts, len(digits), "0")
+    return read_texts(padded, DateForm(form, "", f"^{regex}$")).times()
+
+
+class NumberDates(NamedTuple):
+    """The form, times (n,) and an example of numbers; ``is_sure`` unless they may be no dates."""
+
+    form: str
+    is_sure: bool
+    example: str
+    times: Times
+
+
+def number_dates(name: str, numbers: Numbers, *, requested: bool = False) -> NumberDates | None:
+    """Return how numbers (n,) are dates if all of them may be, else None.
+
+    Numbers are dates if no other numbers are like them, if their months, weeks or seconds are
+    evenly spaced over the end of a year, or if the name of the column says so.
     """
-    import pyarrow.compute as pc
-
-    hour, minute, second = (_integers(fields[name]) for name in ("hour", "minute", "second"))
-    padded = pc.utf8_rpad(fields["fraction"], width=_FRACTION_DIGITS, padding="0")
-    micro = _integers(pc.utf8_slice_codeunits(padded, 0, _FRACTION_DIGITS))
-    half = pc.utf8_lower(fields["half"])
-    morning, evening = (_as_numpy(pc.equal(half, letter).fill_null(False)) for letter in "ap")
-    valid = (hour < 24) & (minute < 60) & (second < 60)
-    valid &= ~(morning | evening) | ((hour >= 1) & (hour <= 12))
-    hour = np.where(morning | evening, hour % 12 + 12 * evening, hour)
-    seconds = (60 * hour + minute - offset) * 60 + second
-    time = (1_000_000 * seconds + micro).astype("timedelta64[us]")
-    time[~valid] = np.timedelta64("NaT")
-    return time
-
-
-def _zone_minutes(zone: pa.Array) -> NDArray[np.int64]:
-    """Return offsets from UTC in minutes."""
-    import pyarrow.compute as pc
-
-    distinct = pc.unique(zone)
-    minutes = [_minutes(text or "") for text in distinct.to_pylist()]
-    codes = _as_numpy(pc.index_in(zone, value_set=distinct))
-    return np.take(np.array(minutes, dtype=np.int64), codes)
+    present = numbers[~np.isnan(numbers)]
+    for form, (_, unit, least, largest) in FORMS.items() if present.size else ():
+        is_near = least <= present.min() <= present.max() <= largest
+        if not is_near or np.isnat(number_times(present[:SAMPLE_SIZE], form)).any():
+            continue
+        all_times = number_times(numbers, form)
+        times = all_times[~np.isnan(numbers)]
+        distinct = np.unique(times)
+        is_like_no_other = form.startswith("yyyymmdd") or _is_named(name, unit)
+        is_sure = requested or (
+            unit != ""
+            and distinct.size >= _FEWEST
+            and (is_like_no_other or _is_even(distinct, unit, form))
+        )
+        rises = bool((np.diff(times) > np.timedelta64(0)).all())
+        is_usual = unit == "month" or (rises and unit in ("week", "second"))
+        is_likely = is_usual and distinct.size >= _FEWEST_IN_DOUBT
+        if (is_sure or is_likely) and not np.isnat(times).any():
+            time = str(times[0]).replace("T00:00:00.000000", "")
+            example = f"{present[0]:.15g} is read as {time}"
+            return NumberDates(form, is_sure, example, all_times)
+    return None
 
 
-def _minutes(zone: str) -> int:
-    if not zone.startswith(("+", "-")):
-        return 0
-    digits = zone[1:].replace(":", "")
-    return int(f"{zone[0]}1") * (60 * int(digits[:2]) + int(digits[2:]))
+def _is_named(name: str, unit: str) -> bool:
+    """Return whether a word in the name of a column is that of a unit of time."""
+    spaced = re.sub("([a-z])([A-Z])", r"\1 \2", name).casefold()
+    return not set(re.split(r"[\W_0-9]+", spaced)).isdisjoint(_NAMES[unit].split())
 
 
-def _months(names: pa.Array) -> NDArray[np.int64]:
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
-    short = pc.utf8_lower(pc.utf8_slice_codeunits(names, 0, 3))
-    index = pc.index_in(short, value_set=pa.array(_MONTHS)).fill_null(-1)
-    return np.asarray(_as_numpy(index), dtype=np.int64) + 1
-
-
-def _integers(field: pa.Array) -> NDArray[np.int64]:
-    """Convert texts of digits to integers, zero for empty and null texts."""
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
-    filled = field.fill_null("0")
-    filled = pc.if_else(pc.equal(filled, ""), "0", filled)
-    return np.asarray(_as_numpy(pc.cast(filled, pa.int64())), dtype=np.int64)
-
-
-def _as_numpy(array: pa.Array) -> NDArray[Any]:
-    return np.array(array)
-
-
-_MINUTES = 60.0
-"""Minutes of an hour, and seconds of a minute."""
-
-
-def hours_of(entries: NDArray[np.generic]) -> NDArray[np.float64]:
-    """Convert times of day (k,), `datetime.time` each, to hours since midnight."""
-    seconds = [
-        (time.hour * _MINUTES + time.minute) * _MINUTES + time.second + 1e-6 * time.microsecond
-        for time in entries
-    ]
-    return np.array(seconds, dtype=np.float64) / _MINUTES**2
+def _is_even(distinct: Times, unit: str, form: str) -> bool:
+    """Return whether sorted times are evenly spaced: over the end of a year, or hours and days."""
+    if form.startswith("days"):
+        return False
+    years = distinct.astype("datetime64[Y]")
+    units = {"month": "datetime64[M]", "week": "datetime64[W]", "second": "datetime64[s]"}
+    steps = np.diff(distinct.astype(units[unit])).astype(np.int64)
+    is_even = bool((steps == steps[0]).all())
+    if unit == "second":
+        return is_even and int(steps[0]) in _STEPS
+    return is_even and years[0] < years[-1] and steps[0] < len(_STEPS) and distinct.size > _FEWEST

@@ -3,7 +3,7 @@
 import os
 import sys
 import warnings
-from inspect import Parameter, signature
+from inspect import signature
 from threading import Lock
 from typing import Any
 
@@ -110,18 +110,12 @@ def load(path: str | os.PathLike[str]) -> Any:
     return model
 
 
-_METHODS = ("transform", "transform_right", "predict")
-
 _WARNINGS = Lock()
 """Filters of warnings belong to the process: one trial at a time changes them."""
 
 
 def try_out(model: object, n_bytes: int) -> None:
-    """Raise ``ValueError`` unless a fitted estimator of bochner can process one row.
-
-    The method ``_try_out()`` of a class checks what a row does not need. ``n_bytes`` is the size of
-    the file, which bounds the memory of the row.
-    """
+    """Raise ``ValueError`` unless a fitted estimator of bochner can process one row in memory."""
     if not isinstance(model, BaseEstimator) or not type(model).__module__.startswith("bochner."):
         return  # Valid rows of a user's class are unknown
     with _WARNINGS, warnings.catch_warnings(), np.errstate(all="ignore"):
@@ -162,11 +156,12 @@ def _answer(model: BaseEstimator, row: Any) -> None:
             kernel.check_right_inputs(row)
         except ValueError:
             return  # The row is outside the domain of the kernel
-    for name in _METHODS:
-        if not hasattr(model, name):
+    for name in ("transform", "transform_right", "predict"):
+        method = getattr(model, name, None)
+        if method is None:
             continue
-        method = getattr(model, name)
-        needed = [p for p in signature(method).parameters.values() if _is_needed(p)]
+        needed = [p for p in signature(method).parameters.values()
+                  if p.default is p.empty and p.kind is p.POSITIONAL_OR_KEYWORD]  # fmt: skip
         answer: Any = method(*[row] * len(needed))
         stored: Any = getattr(answer, "data", answer) if issparse(answer) else answer
         values = np.asarray(stored)
@@ -175,9 +170,3 @@ def _answer(model: BaseEstimator, row: Any) -> None:
         n_features = vars(model).get("_n_features_out")
         if name == "transform" and n_features not in (None, answer.shape[1]):
             raise ValueError(f"{answer.shape[1]} features, and _n_features_out is {n_features}")
-
-
-def _is_needed(parameter: Parameter) -> bool:
-    return (
-        parameter.default is Parameter.empty and parameter.kind is parameter.POSITIONAL_OR_KEYWORD
-    )

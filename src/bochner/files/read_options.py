@@ -6,6 +6,7 @@ import csv
 import io
 import json
 import os
+import re
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from typing import Any, Self
@@ -14,8 +15,11 @@ from bochner._base.file_writing import as_path
 from bochner._base.names import nearest
 from bochner.files.errors import InputError
 
-DECIMALS = ("auto", ".", ",")
-DATES = ("auto", "iso", "dayfirst", "monthfirst", "none")
+_CHOICES: Mapping[str, Sequence[str]] = {
+    "decimal": ("auto", ".", ","),
+    "dates": ("auto", "iso", "dayfirst", "monthfirst", "none"),
+    "bad_lines": ("error", "drop"),
+}
 NUMBER_KINDS: Mapping[str, str | None] = {
     "number": None, "decimal point": ".", "decimal comma": ",",
 }  # fmt: skip
@@ -37,9 +41,8 @@ class ReadOptions:
     """Formats of the numbers and dates of a file, and the kinds of its columns.
 
     Options are those of :func:`bochner.read_table`. A layout that is ``recorded`` by an earlier
-    reading also has the units of columns, the entries that are missing in a column because nearly
-    all others were numbers or dates (``words``), and the delimiter. Its columns in ``types`` may be
-    missing, and no column is left out as an identifier.
+    reading also has the delimiter, and for each column the rule that has read it, with its settings
+    (``decisions``). Such columns may be missing, and none is left out as an identifier.
     """
 
     decimal: str = "auto"
@@ -50,40 +53,38 @@ class ReadOptions:
     missing: Sequence[str] = ()
     skip: int | None = None
     header: int | None = None
-    units: Mapping[str, str] = field(default_factory=dict)
-    words: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    decisions: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     delimiter: str | None = None
+    encoding: str | None = None
+    fill_down: Sequence[str] = ()
+    bad_lines: str = "error"
 
     def __post_init__(self) -> None:
         """Raise for invalid options, and copy the mapping of types."""
-        for name, choices in (("decimal", DECIMALS), ("dates", DATES)):
-            value = getattr(self, name)
-            if value not in choices:
+        for name, choices in _CHOICES.items():
+            if (value := getattr(self, name)) not in choices:
                 listed = ", ".join(map(repr, choices))
                 raise InputError(f"{name} must be one of {listed}, got {value!r}.")
+        for name in ("skip", "header"):
+            if (count := getattr(self, name)) not in (None, *range(_MOST_LINES + 1)):
+                words = f"{name} must be a number of lines from 0 to {_MOST_LINES}"
+                raise InputError(f"{words}, got {count}.")
+        for name, noun in (("missing", "entries"), ("fill_down", "columns")):
+            if isinstance(texts := getattr(self, name), str):
+                raise TypeError(f"{name} must be a list of {noun}, got {texts!r}.")
+            object.__setattr__(self, name, tuple(map(str, texts)))
         if not isinstance(self.types, Mapping):
             raise TypeError(f'types must be a mapping such as {{"a": "text"}}, got {self.types!r}.')
-        if isinstance(self.missing, str):
-            raise TypeError(f"missing must be a list of entries, got {self.missing!r}.")
-        for name, count in (("skip", self.skip), ("header", self.header)):
-            is_count = isinstance(count, int) and 0 <= count <= _MOST_LINES
-            if count is not None and not is_count:
-                raise InputError(
-                    f"{name} must be a number of lines from 0 to {_MOST_LINES}, got {count}."
-                )
         for column, kind in self.types.items():
             check_kind(kind, f"types of column {column!r}")
         object.__setattr__(self, "types", dict(self.types))
-        object.__setattr__(self, "missing", tuple(map(str, self.missing)))
-        object.__setattr__(self, "units", dict(self.units))
-        object.__setattr__(self, "words", {name: tuple(some) for name, some in self.words.items()})
 
     def to_record(self) -> dict[str, object]:
         """Return the options as plain JSON."""
         record = {each.name: getattr(self, each.name) for each in fields(self)}
+        record |= {"missing": list(self.missing), "fill_down": list(self.fill_down)}
         del record["recorded"]
-        words = {name: list(some) for name, some in self.words.items()}
-        return {**record, "missing": list(self.missing), "words": words}
+        return record
 
     @classmethod
     def from_record(cls, record: Mapping[str, Any]) -> Self:
@@ -94,35 +95,39 @@ class ReadOptions:
 def check_kind(kind: str, place: str) -> None:
     """Raise InputError unless ``kind`` is a valid kind of column."""
     if kind not in KINDS:
-        near = nearest(str(kind), KINDS)
-        hint = f" Did you mean {near!r}?" if near else ""
-        raise InputError(f"{place}: expected one of {', '.join(KINDS)}, got {kind!r}.{hint}")
+        words = f"{place}: expected one of {', '.join(KINDS)}, got {kind!r}."
+        raise InputError(words + _hint(str(kind), KINDS))
 
 
 def check_names(types: Mapping[str, str], names: Collection[str]) -> None:
     """Raise InputError if ``types`` has names of columns that the table lacks."""
     for name in types:
         if name not in names:
-            near = nearest(name, names)
-            hint = f" Did you mean {near!r}?" if near else ""
-            raise InputError(f"A type is given for {name!r}, which is no column.{hint}")
+            words = f"A type is given for {name!r}, which is no column."
+            raise InputError(words + _hint(name, names))
+
+
+def _hint(name: str, names: Collection[str]) -> str:
+    near = nearest(name, names)
+    return f" Did you mean {near!r}?" if near else ""
 
 
 def read_types(path: str | os.PathLike[str]) -> dict[str, str]:
     r"""Return the kinds of columns listed in a small file, by column name.
 
     The file is CSV with the lines "column,type", or a JSON object, in UTF-8. If there is no such
-    file, a text such as "zip,text;size,number" lists them.
+    file, a text such as "zip=text;size=number" lists them.
 
-    >>> read_types("zip,text;size,number")
+    >>> read_types("zip=text;size=number")
     {'zip': 'text', 'size': 'number'}
     """
     path = as_path(path)
-    if not path.exists() and "," not in str(path):
+    is_file = path.exists()
+    if not is_file and not re.search("[,=]", str(path)):
         raise FileNotFoundError(f"There is no file {path} of types. Check the name and the folder.")
     try:
-        is_file = path.exists()
-        text = path.read_text(encoding="utf-8-sig") if is_file else str(path).replace(";", "\n")
+        listed = re.sub("=(?=[^=;]*(;|$))", ",", str(path)).replace(";", "\n")
+        text = path.read_text(encoding="utf-8-sig") if is_file else listed
         is_json = text.lstrip()[:1] in ("{", "[")
         rows = json.loads(text, object_pairs_hook=list) if is_json else _rows(text)
         pairs = [(name, kind) for name, kind in rows]
@@ -131,11 +136,13 @@ def read_types(path: str | os.PathLike[str]) -> dict[str, str]:
             f"{path} has no types of columns ({error}): expected lines such as zip,text, or a JSON "
             'object such as {"zip": "text"}.'
         ) from None
+    types: dict[str, str] = {}
     for name, kind in pairs:
         check_kind(kind, f"{path}, column {name!r}")
-        if [each for each, _ in pairs].count(name) > 1:
+        if name in types:
             raise InputError(f"{path} has the column {name!r} twice: keep one type of it.")
-    return dict(pairs)
+        types[name] = kind
+    return types
 
 
 def _rows(text: str) -> list[list[str]]:

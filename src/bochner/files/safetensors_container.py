@@ -3,7 +3,7 @@
 import json
 import math
 import zlib
-from collections.abc import Mapping
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -24,7 +24,7 @@ _LONGEST_HEADER = 40_000_000  # bytes; safetensors itself refuses headers of 100
 _DTYPES = frozenset(
     ("BOOL", "I8", "I16", "I32", "I64", "U8", "U16", "U32", "U64", "F16", "F32", "F64")
 )
-_KINDS: Mapping[bytes, str] = {
+_KINDS = {
     b"PK": "a zip archive (like skops, .npz and .xlsx files)",
     b"\x1f\x8b": "a gzip archive",
     b"\x80": "a Python pickle, which bochner never opens",
@@ -39,13 +39,7 @@ class ModelFileError(ValueError):
 
 
 def write(path: Path, tree: object, tensors: Tensors) -> None:
-    """Write a model file atomically: to a temporary file, flushed to disk and then renamed.
-
-    ``tree`` is what ``json.dumps`` takes, ``tensors`` are contiguous arrays of the dtypes in
-    :mod:`bochner.files.stored_classes`. An existing file is replaced, or left unchanged after an
-    ``OSError``; a link is followed. Raises ``ModelFileError`` if ``path`` is a directory or its
-    folder does not exist, and ``ValueError`` if the tree takes more than 40 MB.
-    """
+    """Write a model file atomically; an ``OSError`` leaves an existing file unchanged."""
     if path.is_dir():
         raise ModelFileError(f"{path} is a directory; give the name of a file in it.")
     if not path.parent.is_dir():
@@ -61,7 +55,7 @@ def write(path: Path, tree: object, tensors: Tensors) -> None:
 def read(path: Path) -> tuple[Any, Tensors]:
     """Return the tree and tensors of a model file; ``ModelFileError`` if it cannot be read."""
     try:
-        _check_file(path)
+        check_model_file(path)
         with safe_open(path, framework="np") as file:
             header = _header(path, file.metadata())
             tensors = {name: _tensor(path, file, name) for name in file.keys()}  # noqa: SIM118
@@ -69,21 +63,15 @@ def read(path: Path) -> tuple[Any, Tensors]:
         raise ModelFileError(_diagnosis(path, problem)) from problem
     except OSError as problem:
         raise ModelFileError(f"{path} cannot be read: {problem.strerror or problem}.") from problem
+    except ValueError as problem:
+        raise ModelFileError(str(problem)) from problem.__cause__
     tree = header.get("model")
     if header.get("crc32") != _checksum(_dumps(tree), tensors):
         raise ModelFileError(f"{path} is damaged: its contents do not match their checksum.")
     return tree, tensors
 
 
-def _check_file(path: Path) -> None:
-    try:
-        check_model_file(path)
-    except ValueError as problem:
-        raise ModelFileError(str(problem)) from None
-
-
-def _dumps(tree: object) -> str:
-    return json.dumps(tree, allow_nan=False, separators=(",", ":"))
+_dumps = partial(json.dumps, allow_nan=False, separators=(",", ":"))
 
 
 def _checksum(text: str, tensors: Tensors) -> int:
@@ -95,19 +83,16 @@ def _checksum(text: str, tensors: Tensors) -> int:
     return checksum
 
 
-def _header(path: Path, metadata: dict[str, str] | None) -> dict[str, object]:
+def _header(path: Path, metadata: dict[str, str] | None) -> dict[str, Any]:
     if not metadata or _KEY not in metadata:
         raise ModelFileError(f"{path} is a safetensors file, but not a model that bochner saved.")
     try:
-        header = json.loads(
-            metadata[_KEY], parse_constant=_refuse_constant, parse_float=_finite_float
-        )
+        header = json.loads(metadata[_KEY], parse_constant=_finite_float, parse_float=_finite_float)
     except ValueError as problem:
         raise ModelFileError(f"{path} is damaged: its header is not JSON ({problem}).") from problem
     except RecursionError as problem:
         raise ModelFileError(f"{path} is damaged: its header is nested too deep.") from problem
-    if not isinstance(header, dict):
-        header = {}
+    header = header if isinstance(header, dict) else {}
     version = header.get("format")
     if type(version) is not int or version < 1:
         raise ModelFileError(f"{path} is damaged: its header does not state a format.")
@@ -119,20 +104,15 @@ def _header(path: Path, metadata: dict[str, str] | None) -> dict[str, object]:
     return header
 
 
-def _refuse_constant(name: str) -> None:
-    raise ValueError(f"{name} is not a number of JSON")
-
-
 def _finite_float(text: str) -> float:
     value = float(text)
     if not math.isfinite(value):
-        raise ValueError(f"{text} is not a number of double precision")
+        raise ValueError(f"{text} is not a finite number of double precision")
     return value
 
 
 def _tensor(path: Path, file: Any, name: str) -> NDArray[np.generic]:
-    dtype = file.get_slice(name).get_dtype()
-    if dtype not in _DTYPES:
+    if (dtype := file.get_slice(name).get_dtype()) not in _DTYPES:
         raise ModelFileError(f"{path} has a tensor {name!r} of dtype {dtype}, which none has.")
     try:
         tensor: NDArray[Any] = file.get_tensor(name)
@@ -149,8 +129,8 @@ def _diagnosis(path: Path, problem: SafetensorError) -> str:
     for first, kind in _KINDS.items():
         if start.startswith(first) and start[8:] != b"{":
             return f"{path} is not a model file but {kind}."
-    if start[8:] == b"{" and announced + 8 > size:
+    if start[8:] != b"{":
+        return f"{path} is not a model file: it does not begin as one ({problem})."
+    if announced + 8 > size:
         return f"{path} is cut off: its header alone should take {announced} bytes, it has {size}."
-    if start[8:] == b"{":
-        return f"{path} is cut off or damaged ({problem})."
-    return f"{path} is not a model file: it does not begin as one ({problem})."
+    return f"{path} is cut off or damaged ({problem})."

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -11,6 +11,8 @@ from numpy.typing import NDArray
 
 from bochner.files.columns import KIND_NAMES, Column, read_column
 from bochner.files.errors import InputError
+from bochner.files.local_dates import number_dates
+from bochner.files.rule_reading import are_values
 from bochner.tables.table_checks import check_name
 
 if TYPE_CHECKING:
@@ -19,18 +21,24 @@ if TYPE_CHECKING:
 ONE = "y"
 """Name of the series in a table with a single series."""
 
+_FEW_TEXTS = 50
+"""Texts of a column that are tested for dates."""
+
 _MOST_NAMES = 3
 """Most columns that the title of a report names."""
+
+_ROLES: Mapping[str, tuple[Collection[str], str]] = {
+    "target": (("numeric", "empty"), "numbers, and nothing at times whose value is unknown"),
+    "time": (("numeric", "date"), "dates or numbers, in every row"),
+    "known input": (("numeric", "text"), "numbers or text, in rows to forecast as well"),
+    "series": (KIND_NAMES, "the name of a series in every row"),
+}
+"""Kinds that a column may have in each role, and what it must hold."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class TableSeries:
-    """One time series of a table, sorted by time.
-
-    ``values`` (n,) end with the last known value, and have NaN for unknown ones; their index has
-    the times. ``inputs`` (n + h, d) are known at the h rows after the last known value, too, whose
-    times are ``later``.
-    """
+    """One time series with values (n,) up to the last known one, inputs (n + h, d), later times."""
 
     name: str
     values: pd.Series
@@ -51,34 +59,54 @@ class SeriesColumns:
 def series_columns(
     frame: pd.DataFrame, target: str, time: str | None, series: str | None, inputs: Sequence[str]
 ) -> SeriesColumns:
-    """Validate and return the columns of a table that hold its time series.
-
-    Without the name of a column of times it is the only column of dates. Raises InputError if the
-    table lacks a column, or a column has two roles.
-    """
+    """Return the columns of a table that hold its time series, after a check of their names."""
     named = [target, *inputs, *(name for name in (time, series) if name is not None)]
-    for name in named:
-        check_name(frame, name)
-    if len(set(named)) < len(named):
-        twice = next(name for name in named if named.count(name) > 1)
-        raise InputError(f"The column {twice!r} has two roles: name a different column for each.")
-    if time is None:
-        free = [str(name) for name in frame.columns if name not in named]
-        dates = [name for name in free if read_column(name, frame[name]).kind == "date"]
-        for name in inputs:
-            if not dates and read_column(name, frame[name]).kind == "date":
-                raise InputError(
-                    f"The column {name!r} has two roles: the times, as the only column of dates, "
-                    "and a known input. Leave it out of --known."
-                )
-        if len(dates) != 1:
-            listed = f"{len(dates)} columns of dates: {', '.join(dates)}" if dates else "none"
+    _check_names(frame, named)
+    if time is not None:
+        return SeriesColumns(time, target, series, inputs)
+    are_dates = {str(name): read_column(str(name), frame[name]).kind == "date"
+                 for name in frame.columns if name in inputs or name not in named}  # fmt: skip
+    dates = [name for name, is_date in are_dates.items() if is_date and name not in named]
+    for name in inputs:
+        if not dates and are_dates[name]:
             raise InputError(
-                f"Expected one column of dates, found {listed}. Name the column of times, of dates "
-                "or numbers, with --time."
+                f"The column {name!r} has two roles: the times, as the only column of dates, and a "
+                "known input. Leave it out of --known."
             )
-        time = dates[0]
-    return SeriesColumns(time, target, series, inputs)
+    if len(dates) != 1:
+        listed = f"{len(dates)} columns of dates: {', '.join(dates)}" if dates else "none"
+        near = "" if dates else _near(frame, [name for name in are_dates if name not in named])
+        raise InputError(
+            f"Expected one column of dates, found {listed}. {near}"
+            "Name the column of times, of dates or numbers, with --time."
+        )
+    return SeriesColumns(dates[0], target, series, inputs)
+
+
+def _check_names(frame: pd.DataFrame, names: Sequence[str]) -> None:
+    """Raise InputError if a table lacks a column, or a column is named twice."""
+    for name in names:
+        check_name(frame, name)
+        if names.count(name) > 1:
+            raise InputError(
+                f"The column {name!r} has two roles: name a different column for each."
+            )
+
+
+def _near(frame: pd.DataFrame, names: Sequence[str]) -> str:
+    """Return a sentence on the first column whose numbers or texts are nearly dates."""
+    for name in names:
+        column = read_column(name, frame[name])
+        entries = column.raw[column.present]
+        if column.kind == "numeric":
+            is_near = number_dates(name, column.values, requested=True) is not None
+            is_near &= number_dates(name, column.values) is not None
+        else:
+            texts = list(map(str, entries[:_FEW_TEXTS])) if column.kind == "text" else []
+            is_near = sum(are_values([text]) for text in texts) * 2 > len(texts)
+        if is_near:
+            return f"{name!r} looks like dates ({column.first()}): --types {name}=date reads it. "
+    return ""
 
 
 def stacked(
@@ -87,65 +115,44 @@ def stacked(
     columns: SeriesColumns,
     later: pd.DataFrame | None = None,
 ) -> tuple[pd.DataFrame, SeriesColumns]:
-    """Stack several value columns of a table as separate series; return the table and its columns.
-
-    Times and known inputs are those of all series. ``later`` is a table of rows to forecast, which
-    are added. Raises InputError for a target that the table lacks, that is named twice, that has
-    another role, or that does not hold numbers.
-    """
+    """Return a table with several value columns as separate series, and its columns."""
     import pandas as pd
 
     kept = [columns.time, *columns.inputs]
-    for name in targets:
-        check_name(frame, name)
-        if name in kept or targets.count(name) > 1:
-            raise InputError(
-                f"The column {name!r} has two roles: name a different column for each --target."
-            )
+    _check_names(frame, [*kept, *targets])
     if later is not None:
-        for name in kept:
-            check_name(later, name)
+        _check_names(later, kept)
         frame = pd.concat([frame, later[kept]], ignore_index=True)
-    values = [_values(frame, name) for name in targets]
+    numbers = {name: _read(frame, name, "target").values for name in targets}
     target = ", ".join(targets[:_MOST_NAMES])
     if len(targets) > _MOST_NAMES:
         target += f" and {len(targets) - _MOST_NAMES} more"
     series = next(name for name in ("series", "target", "column", "name") if name not in kept)
-    parts = [
-        frame[kept].assign(**{series: name}).assign(**{target: column})
-        for name, column in zip(targets, values, strict=True)
-    ]
-    stacked = SeriesColumns(columns.time, target, series, columns.inputs)
-    return pd.concat(parts, ignore_index=True), stacked
+    stacked = frame[kept].assign(**numbers).melt(kept, targets, series, target)
+    return stacked, SeriesColumns(columns.time, target, series, columns.inputs)
 
 
 def table_series(
     frame: pd.DataFrame, columns: SeriesColumns, later: pd.DataFrame | None = None
 ) -> tuple[list[TableSeries], dict[str, str]]:
-    """Return the series of a table by first row, and the reasons to refuse each other series.
-
-    Series with a time that occurs twice, or without known values, are refused if there are others:
-    the dictionary has the reasons by their names.
-
-    ``later`` is a table of rows to forecast with the times, the known inputs and, for several
-    series, their names. Raises InputError for entries that are missing or of another kind, times
-    that occur twice in a series, and series without known values.
-    """
+    """Return the series of a table, by first row, and the reasons to refuse each other series."""
     import pandas as pd
 
     if later is not None:
         needed = [columns.time, *columns.inputs, *([columns.series] if columns.series else [])]
-        for name in needed:
-            check_name(later, name)
+        _check_names(later, needed)
         frame = pd.concat([frame, later[needed]], ignore_index=True)
-    values = _values(frame, columns.target)
-    times = _times(frame, columns.time)
-    inputs = _inputs(frame, columns.inputs)
-    names = _names(frame, columns.series)
+    values = _read(frame, columns.target, "target").values
+    times, inputs = _times(frame, columns.time), _inputs(frame, columns.inputs)
+    names = np.full(len(frame), ONE, dtype=object)
+    if columns.series is not None:
+        _read(frame, columns.series, "series")
+        names = np.asarray(frame[columns.series].astype(str), dtype=object)
     all_series: list[TableSeries] = []
     refused: dict[str, InputError] = {}
+    order = np.argsort(times, kind="stable")
     for name in dict.fromkeys(names.tolist()):
-        rows = np.flatnonzero(names == name)
+        rows = order[names[order] == name]
         try:
             all_series.append(_one_series(str(name), rows, times, values, inputs, columns))
         except InputError as error:
@@ -166,112 +173,73 @@ def _one_series(
     """Return the series in some rows; InputError if a time repeats or no value is present."""
     import pandas as pd
 
-    rows = rows[np.argsort(times[rows], kind="stable")]
-    _check_different(times[rows], rows, columns, name)
-    known_places = np.flatnonzero(np.isfinite(values[rows]))
-    if not len(known_places):
-        of = f" of the series {name!r}" if columns.series else ""
+    # Sensors write rows of events beside those of values.
+    rows = rows[np.isfinite(values[rows]) | ~times[rows].duplicated(keep=False)]
+    times, values = times[rows], values[rows]
+    of = f" of the series {name!r}" if columns.series else ""
+    if len(twice := np.flatnonzero(times[1:] == times[:-1])):
+        place = twice[0]
+        first, second = sorted(rows[place : place + 2] + 1)
+        apart = "" if of else "Name the column that tells the series apart with --series, or "
+        raise InputError(
+            f"The time {times[place]}{of} occurs in rows {first} and {second}. "
+            f"{apart}{'sum' if apart else 'Sum'} or average the values of each time first."
+        )
+    known = np.flatnonzero(np.isfinite(values))
+    if not len(known):
         raise InputError(f"All values {columns.target!r}{of} are missing: expected some.")
-    first, end = known_places[0], known_places[-1] + 1
-    series = pd.Series(values[rows[first:end]], index=times[rows[first:end]])
-    known_inputs = None
+    first, end = known[0], known[-1] + 1
+    series = pd.Series(values[first:end], index=times[first:end])
     if inputs is not None:
-        known_inputs = inputs.iloc[rows[first:]].set_axis(times[rows[first:]])
-    return TableSeries(name, series, known_inputs, times[rows[end:]])
+        inputs = inputs.iloc[rows[first:]].set_axis(times[first:])
+    return TableSeries(name, series, inputs, times[end:])
 
 
-def _values(frame: pd.DataFrame, name: str) -> NDArray[np.float64]:
-    column = read_column(name, frame[name])
-    if column.kind not in ("numeric", "empty"):
-        raise InputError(
-            f"The target {name!r} holds {KIND_NAMES[column.kind]} ({column.examples()}): expected "
-            "numbers, and nothing at times whose value is unknown."
-        )
-    infinite = np.flatnonzero(np.isinf(column.values))
-    if len(infinite):
-        raise InputError(f"The target {name!r} is infinite in row {infinite[0] + 1}.")
-    return column.values
-
-
-def _check_present(column: Column, what: str, expected: str) -> None:
-    """Raise InputError for a column with missing entries."""
+def _read(frame: pd.DataFrame, name: str, role: str) -> Column:
+    """Return a column; raise InputError unless it holds what its role needs."""
+    column, (kinds, expected) = read_column(name, frame[name]), _ROLES[role]
     missing = np.flatnonzero(~column.present)
-    if len(missing):
+    if role != "target" and len(missing):
         raise InputError(
-            f"The {what} {column.name!r} is missing in row {missing[0] + 1}, counting from 1 below "
-            f"the header: expected {expected}."
+            f"The {role} {name!r} is missing in row {missing[0] + 1}, counting from 1 below the "
+            f"header: expected {expected}."
         )
+    if column.kind not in kinds:
+        raise InputError(
+            f"The {role} {name!r} holds {KIND_NAMES[column.kind]} ({column.examples()}): expected "
+            f"{expected}."
+        )
+    if role == "target" and np.isinf(column.values).any():
+        row = np.argmax(np.isinf(column.values)) + 1
+        raise InputError(f"The target {name!r} is infinite in row {row}.")
+    return column
 
 
 def _times(frame: pd.DataFrame, name: str) -> pd.Index[Any]:
     import pandas as pd
 
-    column = read_column(name, frame[name])
-    _check_present(column, "time", "a date or a number in every row")
-    if column.kind == "numeric":
-        numbers: pd.Index[Any] = pd.Index(frame[name].to_numpy())
-        return numbers
-    if column.kind != "date":
-        raise InputError(
-            f"The time {name!r} holds {KIND_NAMES[column.kind]} ({column.examples()}): expected "
-            "dates or numbers."
-        )
-    if frame[name].dtype == object:  # Dates with several offsets from UTC keep their local times
-        stamps: pd.Index[Any] = pd.Index(frame[name].tolist(), dtype=object)
-        return stamps
-    return pd.DatetimeIndex(frame[name])
+    times: pd.Index[Any]
+    if _read(frame, name, "time").kind == "numeric":
+        times = pd.Index(frame[name].to_numpy())
+    elif frame[name].dtype == object:  # Dates with several offsets keep their local times
+        times = pd.Index(frame[name].tolist(), dtype=object)
+    else:
+        times = pd.DatetimeIndex(frame[name])
+    return times
 
 
 def _inputs(frame: pd.DataFrame, names: Sequence[str]) -> pd.DataFrame | None:
-    """Return known inputs as numbers; text as indicators of all levels except the most common.
-
-    Missing entries are refused, as every input must be known at every time.
-    """
+    """Return known inputs as numbers; text as indicators of all levels except the most common."""
     import pandas as pd
 
-    if not names:
-        return None
     parts = []
     for name in names:
-        column = read_column(name, frame[name])
-        _check_present(column, "known input", "an entry in every row, those to forecast included")
+        column = _read(frame, name, "known input")
         if column.kind == "numeric":
             parts.append(pd.DataFrame({name: column.values}))
             continue
-        if column.kind != "text":
-            raise InputError(
-                f"The known input {name!r} holds {KIND_NAMES[column.kind]}: expected numbers or "
-                "text."
-            )
         entries = frame[name].astype(str).reset_index(drop=True)
         levels = entries.value_counts().index[1:]
         indicators = {f"{name}={level}": (entries == level).astype(float) for level in levels}
         parts.append(pd.DataFrame(indicators))
-    return pd.concat(parts, axis=1)
-
-
-def _names(frame: pd.DataFrame, series: str | None) -> NDArray[np.generic]:
-    if series is None:
-        return np.full(len(frame), ONE, dtype=object)
-    column = read_column(series, frame[series])
-    _check_present(column, "series", "the name of a series in every row")
-    return np.asarray(frame[series].astype(str), dtype=object)
-
-
-def _check_different(
-    times: pd.Index[Any], rows: NDArray[np.intp], columns: SeriesColumns, name: str
-) -> None:
-    """Raise InputError if a time occurs twice in a series that is sorted by time."""
-    twice = np.flatnonzero(times[1:] == times[:-1])
-    if not len(twice):
-        return
-    first, second = sorted((rows[twice[0]] + 1, rows[twice[0] + 1] + 1))
-    if columns.series is None:
-        advice = "Name the column that tells the series apart with --series, or sum or average"
-        of = ""
-    else:
-        advice, of = "Sum or average", f" of the series {name!r}"
-    raise InputError(
-        f"The time {times[twice[0]]}{of} occurs in rows {first} and {second}. {advice} the values "
-        "of each time first."
-    )
+    return pd.concat(parts, axis=1) if parts else None

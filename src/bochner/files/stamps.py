@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import json
-from datetime import time, timedelta
+from collections.abc import Container
+from datetime import datetime, time, timedelta, timezone
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from bochner._base.arrays import Array
-from bochner.files.clocks import clock_times, is_fixed, zone_name
-from bochner.files.columns import read_column
+from bochner.files.columns import clock_times, is_fixed, read_column, zone_name
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -38,11 +38,7 @@ class Dates(NamedTuple):
 
 
 def read_dates(times: Any) -> Dates:
-    """Convert times (n,), such as a pandas index, a series, texts or ``datetime64``, to `Dates`.
-
-    Raises TypeError if the entries are not dates, and ValueError if they are out of range in
-    nanoseconds.
-    """
+    """Convert times (n,) of any type to `Dates`; TypeError or ValueError if they are no dates."""
     times = times.array if hasattr(times, "iloc") else times
     if hasattr(getattr(times, "dtype", None), "categories"):
         times = np.asarray(times)  # Category codes are not times
@@ -58,15 +54,11 @@ def read_dates(times: Any) -> Dates:
         is_date = column.kind == "date" and column.clock is not None
         if is_date and column.present.all():
             utc, clock = _nanoseconds(column.times()), _nanoseconds(column.wall_times())
-            return Dates(utc, clock, column.zone or _offset_name(utc[-1], clock[-1]))
+            last = timezone((clock[-1] - utc[-1]).astype("m8[us]").item())
+            offset = datetime.min.replace(tzinfo=last).isoformat()[len("0001-01-01T00:00:00") :]
+            return Dates(utc, clock, column.zone or f"UTC{offset}")
     stamps = _nanoseconds(times)
     return Dates(stamps, stamps, None)
-
-
-def _offset_name(utc: np.datetime64, clock: np.datetime64) -> str:
-    minutes = int((clock - utc) / np.timedelta64(1, "m"))
-    hours, minutes_left = divmod(abs(minutes), 60)
-    return f"UTC{'-' if minutes < 0 else '+'}{hours:02d}:{minutes_left:02d}"
 
 
 def sortable_times(name: str, times: Any) -> NDArray[np.generic]:
@@ -105,10 +97,7 @@ def sortable_times(name: str, times: Any) -> NDArray[np.generic]:
 
 
 def on_clock_of(dates: Dates, zone: str | None) -> Dates:
-    """Convert dates to the local time of a zone, unless it is None or a fixed offset from UTC.
-
-    Offsets do not determine the zone, so dates with offsets keep their local times.
-    """
+    """Convert dates to the local time of a zone; an offset from UTC does not tell the zone."""
     if zone is None or is_fixed(zone) or zone == dates.zone:
         return dates
     return Dates(dates.utc, _nanoseconds(clock_times(dates.utc, zone)), zone)
@@ -161,69 +150,44 @@ def months_of(stamps: Stamps, offset: float) -> Array:
     return first.astype(np.int64) + fraction
 
 
-_CLASSES = (
-    "BusinessDay",
-    "BusinessHour",
-    "CustomBusinessDay",
-    "CustomBusinessHour",
-    "CustomBusinessMonthBegin",
-    "CustomBusinessMonthEnd",
-    "DateOffset",
-    "Easter",
-)
-"""Offsets that the text of pandas does not describe in full: it has no holidays, for example."""
-
-_WEEK = 7
-"""Days of a week, from Monday to Sunday."""
-
-
 def as_text(offset: Any) -> str | None:
-    """Return the text of an offset that `from_text` reads, or None if there is no such text.
-
-    The text is the pandas alias, such as "ME", or JSON for offsets with holidays or other hours.
-    """
+    """Return the text of an offset for `from_text`, an alias such as ME or JSON, or None."""
+    import pandas as pd
     from pandas.tseries.frequencies import to_offset
 
-    name = str(offset.freqstr)
+    text, name = str(offset.freqstr), type(offset).__name__
     try:
-        if to_offset(name) == offset:
-            return name
+        if to_offset(text) == offset:
+            return text
     except ValueError:  # pandas cannot parse its own text of this offset
         pass
-    if type(offset).__name__ not in _CLASSES:
-        return None
+    options = {key: value for key, value in offset.kwds.items() if key != "calendar"}
+    facts = {"offset": name, "n": offset.n, "normalize": offset.normalize, "options": options}
     try:
-        options = {key: _plain(value) for key, value in offset.kwds.items() if key != "calendar"}
+        return json.dumps(facts, default=_plain) if hasattr(pd.offsets, name) else None
     except TypeError:
         return None
-    facts = {"offset": type(offset).__name__, "n": offset.n, "normalize": offset.normalize}
-    return json.dumps({**facts, "options": options})
 
 
-def _plain(value: object) -> object:
-    if isinstance(value, bool | int | str):
-        return value
-    if isinstance(value, time):
-        return {"time": value.strftime("%H:%M")}
+def _plain(value: object) -> dict[str, str | int]:
+    """Return the options of offsets that JSON lacks."""
     if isinstance(value, timedelta):
         return {"microseconds": round(value / timedelta(microseconds=1))}
     if isinstance(value, np.datetime64):
         return {"day": str(value.astype("M8[D]"))}
-    if isinstance(value, tuple):
-        return [_plain(entry) for entry in value]
+    if isinstance(value, time):
+        return {"time": value.strftime("%H:%M")}
     raise TypeError
 
 
-def _restored(value: object) -> object:
+def _restored(value: Any) -> Any:
+    """Return an option as pandas takes it, for which times of day and days are texts."""
     if isinstance(value, list):
-        return tuple(_restored(entry) for entry in value)
+        return [_restored(entry) for entry in value]
     if not isinstance(value, dict):
         return value
-    if "time" in value:
-        return time.fromisoformat(value["time"])
-    if "day" in value:
-        return np.datetime64(value["day"])
-    return timedelta(microseconds=value["microseconds"])
+    is_duration = "microseconds" in value
+    return timedelta(**value) if is_duration else next(iter(value.values()))
 
 
 def from_text(text: str) -> Any:
@@ -235,8 +199,6 @@ def from_text(text: str) -> Any:
         return to_offset(text)
     try:
         facts = json.loads(text)
-        if facts["offset"] not in _CLASSES:
-            raise KeyError(facts["offset"])
         options = {key: _restored(value) for key, value in facts["options"].items()}
         made = getattr(pd.offsets, facts["offset"])
         return made(int(facts["n"]), normalize=facts["normalize"], **options)
@@ -244,43 +206,29 @@ def from_text(text: str) -> Any:
         raise ValueError(f"The frequency of the dates must be an offset, got {text}.") from error
 
 
-def weekly(days: object) -> str:
+def weekly(days: Container[int]) -> str:
     """Return the text of an offset to the next of some weekdays, numbered from Monday = 0."""
     import pandas as pd
 
-    return _text_of(pd.offsets.CustomBusinessDay(weekmask=_mask(days)))
+    return str(as_text(pd.offsets.CustomBusinessDay(weekmask=_mask(days))))
 
 
-def opening_hours(first: int, end: int, after: np.timedelta64, days: object) -> str:
-    """Return the text of an offset to the next hour from ``first`` to ``end`` on some weekdays.
-
-    Hours begin ``after`` the full ones.
-    """
+def opening_hours(first: int, end: int, after: np.timedelta64, days: Container[int]) -> str:
+    """Return the text of an offset to the next of some hours, ``after`` full ones, on weekdays."""
     import pandas as pd
 
     minutes = int(after / np.timedelta64(1, "m"))
+    bounds = {"start": f"{first:02d}:{minutes:02d}", "end": f"{end:02d}:{minutes:02d}"}
     made: Any = pd.offsets.CustomBusinessHour  # The type stubs lack ``weekmask``
-    offset = made(
-        start=f"{first:02d}:{minutes:02d}", end=f"{end:02d}:{minutes:02d}", weekmask=_mask(days)
-    )
-    return _text_of(offset)
+    return str(as_text(made(weekmask=_mask(days), **bounds)))
 
 
-def _mask(days: Any) -> str:
-    return "".join("1" if day in days else "0" for day in range(_WEEK))
-
-
-def _text_of(offset: object) -> str:
-    text = as_text(offset)
-    assert text is not None
-    return text
+def _mask(days: Container[int]) -> str:
+    return "".join(str(int(day in days)) for day in range(7))
 
 
 def is_clockwork(offset: object) -> bool:
-    """Return whether an offset is a fixed duration, such as an hour, not a calendar step.
-
-    A day of a zone has 23 to 25 hours.
-    """
+    """Return whether an offset is a fixed duration; days of a zone have 23 to 25 hours."""
     import pandas as pd
 
     return isinstance(offset, pd.offsets.Tick) and not isinstance(offset, pd.offsets.Day)
@@ -300,11 +248,11 @@ def dates_from(first: pd.Timestamp, offset: Any, **end: Any) -> pd.DatetimeIndex
         name: bound.tz_localize(None) if isinstance(bound, pd.Timestamp) else bound
         for name, bound in end.items()
     }
-    shown = pd.date_range(first.tz_localize(None), freq=offset, **clock)
-    index = localised(shown, zone)
-    # Only pandas sets the frequency of an index, if no time is missing or repeated.
-    later = shown.tz_localize(zone, ambiguous=np.zeros(len(shown), bool), nonexistent="NaT")
-    return pd.date_range(first, freq=offset, **end) if index.equals(later) else index
+    index = localised(pd.date_range(first.tz_localize(None), freq=offset, **clock), zone)
+    try:
+        return pd.DatetimeIndex(index, freq=offset)
+    except ValueError:  # A time is missing or comes twice
+        return index
 
 
 def localised(shown: pd.DatetimeIndex, zone: Any) -> pd.DatetimeIndex:
@@ -319,34 +267,16 @@ def next_dates(last: pd.Timestamp, offset: object, count: int) -> pd.DatetimeInd
     return index[index > last][:count]
 
 
-_BY_MONTH = {
-    "BusinessMonthEnd": "BME",
-    "BusinessMonthBegin": "BMS",
-    "BQuarterEnd": "BME",
-    "BQuarterBegin": "BMS",
-    "BYearEnd": "BME",
-    "BYearBegin": "BMS",
-    "WeekOfMonth": "",
-    "LastWeekOfMonth": "",
-    "CustomBusinessMonthEnd": "",
-    "CustomBusinessMonthBegin": "",
-}
-"""Offsets to a day of each month, or of some months, whose number varies, with the offset to that
-of the next month; empty for the same offset."""
-
-
 def monthly_offset(frequency: str | None) -> Any:
-    """Return the offset to the same kind of day in the next month, if its number varies.
-
-    This holds for the last business day of a month or a quarter. Returns None for all other dates.
-    """
+    """Return the offset to the same kind of day in the next month, None if its number is fixed."""
     if frequency is None or frequency.startswith("<"):  # Text that pandas writes but cannot parse
         return None
     offset = from_text(frequency)
-    month = _BY_MONTH.get(type(offset).__name__)
-    if month is None:
-        return None
-    return from_text(month) if month else getattr(offset, "base", offset)
+    name = type(offset).__name__
+    if name.startswith(("BusinessMonth", "BQuarter", "BYear")):
+        return from_text("BME" if name.endswith("End") else "BMS")
+    is_monthly = name.startswith(("WeekOf", "LastWeekOf", "CustomBusinessMonth"))
+    return getattr(offset, "base", offset) if is_monthly else None
 
 
 def own_frequency(times: Any) -> str | None:

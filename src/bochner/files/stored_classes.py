@@ -3,8 +3,6 @@
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import KW_ONLY, Field, fields
-from functools import partial, reduce
-from operator import or_
 from types import UnionType
 from typing import (
     Any,
@@ -25,9 +23,6 @@ from sklearn.base import BaseEstimator
 from bochner._base.registry import Registration, is_registered, registration
 from bochner.files.safetensors_container import ModelFileError
 from bochner.kernels import Kernel
-
-Node = dict[str, Any]
-"""An object of the tree, ``{"$": tag, ...}``; numbers, text and lists are stored directly."""
 
 Path = tuple[str, ...]
 """Position in the model: names of attributes and keys, and indices as text."""
@@ -53,6 +48,13 @@ _WIDEST = 256
 
 A file then takes at most a fixed multiple of its size in memory; columns of text of very different
 lengths are objects, which have no width."""
+
+_FROM_SCIKIT_LEARN: Mapping[str, Any] = {
+    "n_features_in_": int,
+    "feature_names_in_": NDArray[np.object_],
+    "_sklearn_output_config": dict[str, str],
+}
+"""Attributes that scikit-learn gives to any estimator, fitted or not."""
 
 
 def where(path: Path) -> str:
@@ -85,86 +87,33 @@ def check_texts(items: list[Any], width: int, name: str) -> None:
 
 
 def conforms(value: object, hint: Any) -> bool:
-    """Return whether a value and its elements conform to an annotated type.
-
-    ``hint`` is a class, ``Any``, a union, a literal, a typed dictionary, ``list[T]``, ``tuple[T,
-    ...]``, ``dict[str, T]`` or ``NDArray[T]``. A ``float`` is a finite number, an ``int`` is no
-    ``bool``, and an ``NDArray`` has a dtype derived from the one in the annotation. No value is a
-    ``Callable``: functions are code.
-    """
-    if hint is Any:
-        return True
+    """Return whether a value and its elements conform to an annotated type; functions never do."""
+    origin, inside = get_origin(hint), get_args(hint)
+    if origin in (Union, UnionType, NotRequired):
+        return any(conforms(value, each) for each in inside)
+    if origin is Literal:
+        return any(type(value) is type(each) and value == each for each in inside)
+    if hint is int or hint is float:
+        is_finite = hint is float and isinstance(value, float) and math.isfinite(value)
+        return is_finite or (isinstance(value, int) and not isinstance(value, bool))
     if is_typeddict(hint):
-        return isinstance(value, dict) and _has_items(value, hint)
-    inside = _INSIDE.get(get_origin(hint))
-    if inside is not None:
-        return inside(value, get_args(hint))
-    if hint is float:
-        if isinstance(value, int):
-            return not isinstance(value, bool)
-        return isinstance(value, float) and math.isfinite(value)
-    if hint is int:
-        return isinstance(value, int) and not isinstance(value, bool)
-    return isinstance(value, get_origin(hint) or hint)
-
-
-def _has_items(value: dict[Any, Any], dictionary: object) -> bool:
-    hints, marked = get_type_hints(dictionary), get_type_hints(dictionary, include_extras=True)
-    required = {k for k, hint in marked.items() if get_origin(hint) is not NotRequired}
-    has_keys = required <= value.keys() <= hints.keys()
-    return has_keys and all(conforms(item, hints[k]) for k, item in value.items())
-
-
-def _is_array(value: object, arguments: tuple[object, ...]) -> bool:
-    if not isinstance(value, np.ndarray):
-        return False
-    (scalar,) = get_args(arguments[1])
-    if scalar is Any:
-        return True
-    # No part of a model is in half precision, which compiled loops do not take.
-    is_half = value.dtype == np.float16
-    return not is_half and issubclass(value.dtype.type, get_origin(scalar) or scalar)
-
-
-def _is_sequence(
-    cls: type[list[Any] | tuple[Any, ...]], value: object, arguments: tuple[object, ...]
-) -> bool:
-    return isinstance(value, cls) and all(conforms(item, arguments[0]) for item in value)
-
-
-def _is_dict(value: object, arguments: tuple[object, ...]) -> bool:
-    if not isinstance(value, dict):
-        return False
-    key, item = arguments
-    return all(conforms(k, key) and conforms(v, item) for k, v in value.items())
-
-
-def _is_one_of(value: object, arguments: tuple[object, ...]) -> bool:
-    return any(conforms(value, argument) for argument in arguments)
-
-
-def _is_literal(value: object, arguments: tuple[object, ...]) -> bool:
-    return any(type(value) is type(literal) and value == literal for literal in arguments)
-
-
-_INSIDE: Mapping[Any, Callable[[Any, tuple[Any, ...]], bool]] = {
-    Union: _is_one_of,
-    UnionType: _is_one_of,
-    Literal: _is_literal,
-    Callable: lambda value, arguments: False,  # Model files do not store functions
-    list: partial(_is_sequence, list),
-    tuple: partial(_is_sequence, tuple),
-    dict: _is_dict,
-    np.ndarray: _is_array,
-}
-
-
-_FROM_SCIKIT_LEARN: Mapping[str, Any] = {
-    "n_features_in_": int,
-    "feature_names_in_": NDArray[np.object_],
-    "_sklearn_output_config": dict[str, str],
-}
-"""Attributes that scikit-learn gives to any estimator, fitted or not."""
+        hints = get_type_hints(hint, include_extras=True)
+        required = {name for name, each in hints.items() if get_origin(each) is not NotRequired}
+        if not (isinstance(value, dict) and required <= value.keys() <= hints.keys()):
+            return False
+        return all(conforms(each, hints[name]) for name, each in value.items())
+    if hint is Any or origin is Callable or not isinstance(value, origin or hint):
+        return hint is Any
+    if origin is dict:
+        return all(conforms(key, inside[0]) and conforms(value[key], inside[1]) for key in value)
+    if origin is np.ndarray:
+        (scalar,) = get_args(inside[1])
+        if scalar is Any:
+            return True
+        # No part of a model is in half precision, which compiled loops do not take.
+        scalar = get_origin(scalar) or scalar
+        return value.dtype != np.float16 and issubclass(value.dtype.type, scalar)
+    return origin not in (list, tuple) or all(conforms(item, inside[0]) for item in value)
 
 
 def is_value(cls: type) -> bool:
@@ -180,15 +129,24 @@ def is_estimator(cls: type) -> bool:
 def not_saved(value: object) -> str:
     """Return the error message for a value that model files cannot hold."""
     cls = type(value)
-    name = f"{cls.__module__}.{cls.__qualname__}"
     if cls.__module__.partition(".")[0] == "sklearn":
         return (
             f"of scikit-learn's class {cls.__qualname__}, which a model file cannot hold: save it "
             f"with joblib.dump or skops.io.dump."
         )
     return (
-        f"of type {name}, which a model file cannot hold: it takes classes registered with "
-        f"bochner.register, numbers, text, arrays, and lists, tuples and dictionaries of them."
+        f"of type {cls.__module__}.{cls.__qualname__}, which a model file cannot hold: it takes "
+        f"classes registered with bochner.register, numbers, text, arrays, and lists, tuples and "
+        f"dictionaries of them."
+    )
+
+
+def no_code(subject: str, examples: str) -> str:
+    """Return the error message for a function, with kernels to use in its place."""
+    return (
+        f"{subject} a model file cannot hold: functions are code, and loading runs none. Use a "
+        f"kernel that is made of numbers, such as {examples}, or keep the function in a module of "
+        f"your own and fit the model again where it is needed."
     )
 
 
@@ -198,37 +156,13 @@ def holds_function(cls: type) -> bool:
 
 
 def _registration(cls: type) -> Registration:
-    entry = registration(cls)
-    assert entry is not None  # Callers pass registered classes only
-    return entry
+    return registration(cls) or Registration()
 
 
 def value_fields(cls: type) -> dict[str, Field[Any]]:
     """Return the fields of a value class by their names in its constructor and in model files."""
     names = _registration(cls).arguments
     return {names.get(field.name, field.name): field for field in fields(cls)}
-
-
-def fitted_attributes(cls: type[BaseEstimator]) -> dict[str, object]:
-    """Return the annotated attributes that ``fit`` sets.
-
-    They have no value in the class body, or a value and a name that ends in an underscore.
-    """
-    return {
-        name: _of_data(hint)
-        for name, hint in get_type_hints(cls).items()
-        if get_origin(hint) is not ClassVar
-        and hint is not KW_ONLY
-        and (not hasattr(cls, name) or name.endswith("_"))
-        and name not in _FROM_SCIKIT_LEARN
-    }
-
-
-def _of_data(hint: object) -> Any:
-    """Return a union type without function types, which model files do not hold."""
-    storable = [kind for kind in get_args(hint) if get_origin(kind) is not Callable]
-    is_union = get_origin(hint) in (Union, UnionType)
-    return reduce(or_, storable) if is_union and len(storable) < len(get_args(hint)) else hint
 
 
 def check_value(cls: type, values: Mapping[str, Any]) -> None:
@@ -256,48 +190,43 @@ def check_value(cls: type, values: Mapping[str, Any]) -> None:
 
 def check_attributes(cls: type[BaseEstimator], attributes: Mapping[str, object]) -> None:
     """Raise ``ValueError`` unless attributes match a fitted or unfitted estimator of a class."""
-    hints = fitted_attributes(cls)
+    hints = {
+        name: hint
+        for name, hint in get_type_hints(cls).items()
+        if get_origin(hint) is not ClassVar
+        and hint is not KW_ONLY
+        and (not hasattr(cls, name) or name.endswith("_"))
+        and name not in _FROM_SCIKIT_LEARN
+    }
     for name, hint in hints.items():
         value = attributes.get(name)
         takes_kernel = Kernel in (hint, *get_args(hint))
         if takes_kernel and callable(value) and not isinstance(value, Kernel):
-            raise ModelFileError(
-                f"{cls.__name__}.{name} is the function {_name(value)}, which a model file cannot "
-                f"hold: functions are code, and loading runs none. Use a kernel that is made of "
-                f"numbers, such as Gaussian(length_scale) or Bilinear(kernel, left, right), or "
-                f"keep the function in a module of your own and fit the model again where it is "
-                f"needed."
-            )
+            function = getattr(value, "__qualname__", None) or type(value).__qualname__
+            subject = f"{cls.__name__}.{name} is the function {function}, which"
+            examples = "Gaussian(length_scale) or Bilinear(kernel, left, right)"
+            raise ModelFileError(no_code(subject, examples))
     _check_types(cls, attributes, {**_FROM_SCIKIT_LEARN, **hints})
     missing = [name for name in hints if name not in attributes and not hasattr(cls, name)]
     if missing and any(name in attributes for name in hints):
         raise ValueError(f"{cls.__name__} is fitted in part only: it lacks {', '.join(missing)}")
 
 
-def _check_types(cls: type, values: Mapping[str, object], hints: Mapping[str, object]) -> None:
+def _check_types(cls: type, values: Mapping[str, object], hints: Mapping[str, Any]) -> None:
     for name, value in values.items():
         if name not in hints:
             raise ValueError(
                 f"{cls.__name__} has no attribute {name!r} among its annotations: a class of your "
                 f"own needs one for all that fit sets, such as {name}: float in its body"
             )
-        if not conforms(value, hints[name]):
-            raise ValueError(
-                f"{cls.__name__}.{name} should be {_shown(hints[name])}, found {found(value)}"
-            )
-
-
-def _name(function: object) -> str:
-    return getattr(function, "__qualname__", None) or type(function).__qualname__
-
-
-def _shown(hint: object) -> str:
-    return hint.__name__ if isinstance(hint, type) else str(hint)
-
-
-def found(value: object) -> str:
-    """Return a short description of a value with its type, or the type and shape of an array."""
-    if isinstance(value, np.ndarray):
-        return f"an array of {value.dtype} of shape {value.shape}"
-    text = repr(value)
-    return f"{text if len(text) <= 60 else text[:56] + ' ...'} ({type(value).__name__})"
+        if conforms(value, hint := hints[name]):
+            continue
+        found = repr(value)
+        found = f"{found if len(found) <= 60 else found[:56] + ' ...'} ({type(value).__name__})"
+        if isinstance(value, np.ndarray):
+            found = f"an array of {value.dtype} of shape {value.shape}"
+        kinds = get_args(hint) if get_origin(hint) in (Union, UnionType) else (hint,)
+        names = [each.__name__ if isinstance(each, type) else str(each) for each in kinds
+                 if get_origin(each) is not Callable]  # fmt: skip
+        expected = " | ".join(names) or hint
+        raise ValueError(f"{cls.__name__}.{name} should be {expected}, found {found}")

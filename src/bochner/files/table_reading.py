@@ -4,67 +4,43 @@ from __future__ import annotations
 
 import os
 import warnings
-from collections.abc import Collection, Mapping, Sequence
-from contextlib import suppress
-from dataclasses import dataclass, replace
-from pathlib import Path
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from bochner._base.names import Remarks, refuse_repeated, shown
-from bochner.files.binary_tables import SPREADSHEETS, WITH_TABLES, read_frame
-from bochner.files.column_types import (
-    Conventions,
-    Guess,
-    PlainNumbers,
-    decide_conventions,
-    guess,
-)
-from bochner.files.column_values import column_values
 from bochner.files.columns import kind_of, labels
+from bochner.files.delimited_text import RawColumns, read_texts
 from bochner.files.errors import InputError
-from bochner.files.headings import without_repeated_names, without_summaries
-from bochner.files.identifiers import is_index, leave_out
+from bochner.files.extra_rows import fill_down, without_extra_rows
+from bochner.files.identifiers import leave_out
+from bochner.files.local_dates import number_dates
 from bochner.files.read_options import DATE_KINDS, NUMBER_KINDS, ReadOptions, check_names
-from bochner.files.text_files import (
-    TEXT_ENDINGS,
-    content_of,
-    find,
-    find_layout,
-    place,
-    read_columns,
-)
+from bochner.files.rule_reading import RULES, ReadColumn, missing_codes, read_by_rules
+from bochner.files.rules import FunctionRule, Rule
+from bochner.files.stored_tables import SPREADSHEETS, WITH_TABLES, read_frame
+from bochner.files.text_files import TEXT_ENDINGS, find, place
 
 if TYPE_CHECKING:
     import pandas as pd
 
+
 _AUTOMATIC = ReadOptions()
 
-_WITH_SUMMARIES = (*TEXT_ENDINGS, *SPREADSHEETS)
-"""Endings of files that people write, with sums below the rows."""
+_WRITTEN = (*TEXT_ENDINGS, *SPREADSHEETS)
+"""Endings of files that people write, with names, sums and remarks between the rows."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class TableRead:
-    """A table read from a file, notes on guesses, and the layout for reading later files."""
+    """A table, notes on guesses, the layout for later files, and what seem to be identifiers."""
 
     frame: pd.DataFrame
     notes: tuple[str, ...]
     layout: ReadOptions
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class _RawColumns:
-    """Columns (n,) by name before conversion: Arrow arrays of texts, or pandas Series.
-
-    ``delimiter`` is that of a text file, and ``n_names`` the number of lines of names.
-    """
-
-    columns: dict[str, Any]
-    notes: tuple[str, ...] = ()
-    delimiter: str = ""
-    n_names: int | None = None
+    left_out: Mapping[str, pd.Series] = field(default_factory=dict)
 
 
 def read(
@@ -72,74 +48,67 @@ def read(
     options: ReadOptions = _AUTOMATIC,
     text: Collection[str] = (),
     keep: Collection[str] = (),
+    optional: Collection[str] = (),
+    rules: Sequence[Rule] = RULES,
 ) -> TableRead:
-    r"""Read a table from a file as `read_table` does, and return its notes and layout as well.
+    """Read a table from a file or "-" for standard input, with its notes and layout.
 
-    ``path`` may also be "-", for CSV from standard input. ``options`` may be the layout of an
-    earlier reading. Columns of ``keep``, such as the target, stay even if they seem to be
-    identifiers.
-
-    >>> from pathlib import Path
-    >>> from tempfile import TemporaryDirectory
-    >>> with TemporaryDirectory() as folder:
-    ...     path = Path(folder) / "houses.csv"
-    ...     _ = path.write_text("size;sold\n52,5;31.01.2021\n110;28.02.2021\n")
-    ...     table = read(path)
-    >>> print(*table.notes, sep="\n")
-    'size' has decimal commas (52,5 is read as 52.5).
-    'sold' holds days before months (31.01.2021).
-    >>> table.layout.decimal, table.layout.dates
-    (',', 'dayfirst')
+    ``options`` may be the layout of an earlier reading. Columns of ``keep``, such as the target,
+    stay even if they seem to be identifiers. Columns of ``optional``, such as the target of rows to
+    predict, become text where they cannot be read by the layout.
     """
     try:
         import pandas as pd
-        import pyarrow  # noqa: F401
+        import pyarrow
     except ImportError:
         raise ImportError(
             "Tables are read by pandas and pyarrow: pip install 'bochner[cli]'."
         ) from None
     remarks, ending, source, index = Remarks(), "", "The table", None
     if isinstance(path, pd.DataFrame):
-        index = path.index
-        refuse_repeated(list(map(str, path.columns)))
-        raw = _RawColumns({str(n): series for n, series in path.reset_index(drop=True).items()})
-        _refuse_broken_names(raw.columns)
+        raw, index = RawColumns(_columns_of(path)), path.index
     else:
         path, ending = find(path)
         source = str(place(path))
-        raw = _load(path, ending, options)
+        if options.table is not None and not options.recorded and ending not in WITH_TABLES:
+            raise InputError(
+                f"{source} holds one table: leave out table= (--table), which is for spreadsheets "
+                "and SQLite."
+            )
+        preferred = "\t" if ending == ".tsv" else ","
+        is_text = ending in TEXT_ENDINGS
+        raw = (read_texts(path, preferred, options) if is_text
+               else read_frame(path, ending, options))  # fmt: skip
+    columns, notes = raw.columns, raw.notes
+    raw = replace(raw, columns={})
     if not options.recorded:
-        check_names(options.types, raw.columns)
-    notes, columns = raw.notes, raw.columns
-    if options.skip is None and ending in _WITH_SUMMARIES:
-        columns, note = without_summaries(columns)
-        notes = (*notes, note) if note else notes
-    table = _convert(columns, raw.delimiter, options, text, remarks)
-    keep_names = {*text, *options.types, *table.mixed, *keep}
-    left = leave_out(table.columns, keep_names, remarks, options.recorded)
-    frame = pd.DataFrame({n: column for n, column in table.columns.items() if n not in left})
+        check_names(options.types, columns)
+    if options.skip is None and ending in _WRITTEN:
+        columns, extra = without_extra_rows(columns)
+        notes += extra
+    columns, gaps = fill_down(columns, options)
+    series, kept, found = _by_rules(columns, options, text, rules, remarks, optional, raw.delimiter)
+    pyarrow.default_memory_pool().release_unused()
+    left = leave_out(series, {*text, *options.types, *keep, *kept}, remarks, options.recorded)
+    frame = pd.DataFrame({name: each for name, each in series.items() if name not in left})
     if frame.empty:
         raise InputError(f"{source} has no rows or no columns: expected at least one of each.")
     if index is not None:
         frame.index = index
-    # A recorded kind keeps a column with the name of an index when later files are read.
-    stay = {name: "number" for name, column in table.columns.items()
-            if is_index(name) and column.dtype.kind in "iuf"}  # fmt: skip
-    order = "none" if options.dates == "none" else table.conventions.order or "iso"
-    layout = ReadOptions(
-        decimal=table.conventions.decimal,
-        dates=order,
-        types={**stay, **table.kinds, **dict.fromkeys(left, "ignore"), **options.types},
-        table=options.table,
+    ignored = [name for name, kind in options.types.items() if kind == "ignore"]
+    found["decisions"] |= {name: {"rule": "ignore"} for name in (*left, *ignored)}
+    layout = replace(
+        options,
+        types={},
         recorded=True,
-        missing=options.missing,
-        skip=options.skip,
         header=raw.n_names if options.header is None else options.header,
-        units={**options.units, **table.units},
-        words={**options.words, **table.words},
         delimiter=raw.delimiter or options.delimiter,
+        encoding=raw.encoding or options.encoding,
+        **found,
     )
-    return TableRead(frame, (*notes, *remarks.sentences()), layout)
+    gaps = gaps if ending in _WRITTEN else ()
+    sentences = (*notes, *gaps, *remarks.sentences())
+    return TableRead(frame, sentences, layout, {name: series[name] for name in left})
 
 
 def read_table(
@@ -153,6 +122,10 @@ def read_table(
     missing: Sequence[str] = (),
     skip: int | None = None,
     header: int | None = None,
+    encoding: str | None = None,
+    fill_down: Sequence[str] = (),
+    bad_lines: str = "error",
+    rules: Mapping[str, Callable[[Any], Any]] | None = None,
 ) -> pd.DataFrame:
     r"""Return the table of a file or data frame; a warning lists oddities and guesses.
 
@@ -165,8 +138,8 @@ def read_table(
     ----------
     path : path-like or pandas.DataFrame
         A file of text (.csv, .tsv, .txt, perhaps with .gz, .bz2, .xz, .zst or .zip), or a
-        .parquet, .feather, .xlsx, .xls, .ods, .sqlite, .sqlite3 or .db file; or a data frame, whose
-        text is read by the same rules.
+        .parquet, .feather, .xlsx, .xlsm, .xls, .xlsb, .ods, .sqlite, .sqlite3 or .db file; or a
+        data frame, whose text is read by the same rules.
     text : collection of str, default=()
         Columns that are text even if their entries look like numbers or dates, such as the code
         007. Other names are ignored.
@@ -180,14 +153,25 @@ def read_table(
         which leaves the column out. "decimal point", "decimal comma", "dayfirst" and "monthfirst"
         are for columns that differ from the rest of the file.
     table : str, default=None
-        Table of an SQLite file, or sheet of an Excel file.
+        Table of an SQLite file; sheet of a spreadsheet by name or number, or the first cell of a
+        table, as in "Data!F3". None means the largest table of the first sheet with numbers.
     missing : sequence of str, default=()
         Entries that are missing in every column, such as "NA" among text, or "-99".
     skip : int, default=None
         Lines to leave out before the names. With a number, no line is left out because it seems to
         be a title or a total. None finds such lines.
     header : int, default=None
-        Lines of column names: 0 if the first line is data, 2 for two lines. None means 0 or 1.
+        Lines of column names: 0 if the first line is data, 2 for two lines. None finds them.
+    encoding : str, default=None
+        Encoding of a text file, such as "shift-jis" or "cp1251". None recognises it.
+    fill_down : sequence of str, default=()
+        Columns of labels that only the first row of each block has: gaps have the entry above.
+    bad_lines : {"error", "drop"}, default="error"
+        What is done with rows of another length than the names.
+    rules : mapping of str to callable, default=None
+        Rules of your own by name, tried before the others. Each is a function that takes the texts
+        of a column as a pandas Series and returns a Series of values, missing where it cannot read
+        an entry, or None to decline the column.
 
     Returns
     -------
@@ -217,139 +201,131 @@ def read_table(
     1  110.0 2021-02-28
     """
     options = ReadOptions(
-        decimal, dates, types or {}, table, missing=missing, skip=skip, header=header
-    )
-    table_read = read(path, options, text)
+        decimal, dates, types or {}, table, missing=missing, skip=skip, header=header,
+        encoding=encoding, fill_down=fill_down, bad_lines=bad_lines,
+    )  # fmt: skip
+    own = [FunctionRule(name, function) for name, function in (rules or {}).items()]
+    table_read = read(path, options, text, rules=(*own, *RULES))
     if table_read.notes:
         source = "the table" if hasattr(path, "columns") else path
         warnings.warn(f"Read {source}: {' '.join(table_read.notes)}", stacklevel=2)
     return table_read.frame
 
 
-def _refuse_broken_names(names: Collection[str]) -> None:
-    """Raise InputError for invalid Unicode in a column name, as after a wrong encoding."""
-    for name in names:
+def _columns_of(frame: pd.DataFrame) -> dict[str, Any]:
+    """Return the columns of a data frame; raise InputError for invalid Unicode in a name."""
+    refuse_repeated(list(map(str, frame.columns)))
+    for name in map(str, frame.columns):
         try:
             name.encode()
         except UnicodeEncodeError:
             raise InputError(f"The name {name!a} is no Unicode: rename the column.") from None
+    return {str(name): series for name, series in frame.reset_index(drop=True).items()}
 
 
-def _load(path: Path, ending: str, options: ReadOptions) -> _RawColumns:
-    if options.table is not None and not options.recorded and ending not in WITH_TABLES:
-        raise InputError(
-            f"{place(path)} holds one table: table= (--table) is for Excel and SQLite. Leave it "
-            "out."
-        )
-    if ending not in TEXT_ENDINGS:
-        contents = read_frame(path, ending, options)
-        columns = {str(name): series for name, series in contents.frame.items()}
-        return _RawColumns(columns, contents.notes, n_names=contents.n_names)
-    content, preferred = content_of(path), "\t" if ending == ".tsv" else ","
-    layout = find_layout(place(path), content, preferred, options)
-    columns, notes = read_columns(place(path), layout), layout.notes
-    if options.skip is None:
-        columns, note = without_repeated_names(columns)
-        notes = (*notes, note) if note else notes
-    return _RawColumns(columns, notes, layout.delimiter, layout.n_names)
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class _Converted:
-    """Converted columns, with the kinds, units and missing words to record, by column name.
-
-    ``mixed`` has the names of columns of text that seem to hold numbers or dates with errors.
-    """
-
-    columns: dict[str, pd.Series]
-    conventions: Conventions
-    kinds: dict[str, str]
-    units: dict[str, str]
-    words: dict[str, tuple[str, ...]]
-    mixed: list[str]
-
-
-def _convert(
-    raw: Mapping[str, Any],
-    delimiter: str,
+def _by_rules(
+    columns: dict[str, Any],
     options: ReadOptions,
     text: Collection[str],
+    rules: Sequence[Rule],
     remarks: Remarks,
-) -> _Converted:
-    """Convert the columns of a file by its decimal mark and date order."""
+    optional: Collection[str],
+    delimiter: str,
+) -> tuple[dict[str, pd.Series], set[str], dict[str, Any]]:
+    """Return columns read by rules, names that are no identifiers, and a part of the layout."""
     if options.recorded and delimiter in {options.decimal, ";"} - {options.delimiter}:
         # Commas between fields exclude decimal commas; semicolons often accompany decimal commas.
         options = replace(options, decimal="auto")
     requested = {**dict.fromkeys(text, "text"), **options.types}
-    columns, guesses = {}, []
-    for name, column in raw.items():
-        kind = requested.get(name)
-        if kind == "ignore":
-            continue
-        is_typed = hasattr(column, "iloc")
-        prepared = _prepared(name, column, kind, options) if is_typed else column
-        columns[name] = prepared
-        if not hasattr(prepared, "iloc"):
-            guesses.append(guess(name, prepared, kind, options))
-    guesses, conventions = decide_conventions(guesses, options, has_semicolons=delimiter == ";")
-    table = _Converted(columns, conventions, {}, {}, {}, [])
-    for some in guesses:
-        values = column_values(some, conventions, options, remarks)
-        columns[some.name] = values.series
-        if values.kind is not None:
-            table.kinds[some.name] = values.kind
-        if values.unit is not None:
-            table.units[some.name] = values.unit
-        if values.words:
-            table.words[some.name] = values.words
-        if values.is_mixed:
-            table.mixed.append(some.name)
-        if isinstance(some.type, PlainNumbers) and hasattr(raw[some.name], "iloc"):
-            _remark_on_stored_text(some, values.series, remarks)
-    numbers = []
-    for word in options.missing:  # A missing number may be written in several ways
-        with suppress(ValueError):
-            numbers.append(float(word))
-    for name, series in columns.items() if numbers else ():
-        if series.dtype.kind in "iuf" and (is_missing := series.isin(numbers)).any():
-            columns[name] = series.mask(is_missing)
-    return table
+    kinds = {name: record["rule"] for name, record in options.decisions.items()} | requested
+    series, texts = dict[str, Any](), dict[str, Any]()
+    for name in [name for name in columns if kinds.get(name) != "ignore"]:
+        column = columns.pop(name)  # Texts take more memory than what is read from them
+        if delimiter or _is_mixed(name, column, kinds.get(name)):
+            texts[name] = _arrow_texts(name, column)
+        series[name] = None if delimiter else column
+    del column
+    found, decimal, order = read_by_rules(
+        texts, options, rules, remarks, requested=requested, optional=optional,
+        has_semicolons=delimiter == ";",
+    )  # fmt: skip
+    decisions: dict[str, Any] = {**options.decisions}
+    for name, column in series.items():
+        if name in found:
+            series[name], decisions[name] = found[name].values, found[name].record
+            if not delimiter and name not in kinds:
+                _remark_on_stored_text(column, found[name], remarks)
+        elif kind := {**dict.fromkeys("iuf", "number"), "M": "date"}.get(column.dtype.kind):
+            decisions[name] = {"rule": kind}
+    codes = _without_codes(series, options, requested, remarks)
+    for name, code in codes.items():
+        decisions[name] = {**decisions[name], "code": code}
+    kept = {*options.decisions, *(name for name, some in found.items() if some.is_mixed)}
+    recorded = {
+        "decisions": decisions,
+        "decimal": decimal or "." if options.decimal == "auto" else options.decimal,
+        "dates": "none" if options.dates == "none" else order or "iso",
+    }
+    return series, kept, recorded
 
 
-def _remark_on_stored_text(some: Guess, series: pd.Series, remarks: Remarks) -> None:
-    """Add a remark on numbers that a spreadsheet or other typed table stores as text."""
-    if series.dtype.kind in "iuf" and some.kind is None and not series.isna().all():
+def _without_codes(
+    series: dict[str, pd.Series],
+    options: ReadOptions,
+    requested: Mapping[str, str],
+    remarks: Remarks,
+) -> dict[str, float]:
+    """Remove numbers that stand for missing entries from columns, and return codes by column."""
+    import pandas as pd
+
+    codes = {n: some["code"] for n, some in options.decisions.items() if "code" in some}
+    named = pd.to_numeric(list(options.missing), errors="coerce").tolist()
+    numbers = {name: column for name, column in series.items() if column.dtype.kind in "iuf"}
+    if not options.recorded:
+        free = {name: column for name, column in numbers.items() if name not in requested}
+        codes |= missing_codes({n: c.mask(c.isin(named)) for n, c in free.items()}, remarks)
+    for name, column in numbers.items():
+        is_missing = column.isin([*named, *([codes[name]] if name in codes else [])])
+        series[name] = column.mask(is_missing) if is_missing.any() else column
+    return codes
+
+
+def _remark_on_stored_text(cells: pd.Series, some: ReadColumn, remarks: Remarks) -> None:
+    """Add a remark on plain numbers that a spreadsheet or other typed table stores as text."""
+    is_plain = some.record["rule"] == "number" and some.record.get("decimal", ".") == "."
+    is_text = cells.map(lambda cell: isinstance(cell, str)).to_numpy(bool)
+    rows = np.flatnonzero(is_text & some.values.notna().to_numpy())
+    if is_plain and len(rows):
         words = "has numbers that are stored as text: read as numbers; a type text (types=)"
-        remarks.add(some.name, f"{words} keeps them", shown(some.cleaned.drop_null()[0]))
+        remarks.add(some.column.name, f"{words} keeps them", shown(cells.iloc[rows[0]]))
 
 
-def _prepared(name: str, series: pd.Series, kind: str | None, options: ReadOptions) -> Any:
-    """Return a typed column (n,) converted to a kind, guessed if None; text as an Arrow array.
-
-    Dates keep their zone. Numbers among text become text, because spreadsheets may hold both.
-    Raises InputError if numbers are requested and the column holds dates.
-    """
-    is_date, is_number = series.dtype.kind == "M", series.dtype.kind in "iuf"
-    if kind in NUMBER_KINDS and is_date:
-        advice = "Convert them." if options.recorded else "Give it another type (types=, --types)."
-        raise InputError(
-            f"Column {name!r} should hold numbers, but holds dates (row 1: {series.iloc[0]}). "
-            f"{advice}"
-        )
+def _is_mixed(name: str, column: pd.Series, kind: str | None) -> bool:
+    """Return whether a typed column lacks the kind that is asked for, or has several kinds."""
+    is_date, is_number = column.dtype.kind == "M", column.dtype.kind in "iuf"
     if (kind in NUMBER_KINDS and is_number) or (kind in DATE_KINDS and is_date):
-        return series
-    if kind is None and (series.dtype.kind != "O" or series.dtype == "category"):
-        return series
-    kinds = {kind_of(entry) for entry in set(map(type, series[series.notna()]))}
-    if not kinds <= {"text", "numeric", "date"} or (kind is None and "text" not in kinds):
-        return series
+        return False
+    is_wanted = kind is not None
+    if kind is None and is_number:
+        dates = number_dates(name, column.to_numpy(dtype=float, na_value=np.nan))
+        is_wanted = dates is not None and dates.is_sure
+    kinds = {kind_of(entry) for entry in set(map(type, column[column.notna()]))}
+    is_wanted |= "text" in kinds and column.dtype.kind == "O" and column.dtype != "category"
+    return is_wanted and kinds <= {"text", "numeric", "date"}
+
+
+def _arrow_texts(name: str, column: pd.Series) -> Any:
+    """Return the entries of a column as an Arrow array of texts (n,)."""
+    import pandas as pd
     import pyarrow as pa
 
-    texts = labels(np.asarray(series, dtype=object), series.notna().to_numpy())
+    if column.dtype == pd.ArrowDtype(pa.string()):
+        return pa.array(column.array)
     try:
+        texts = labels(np.asarray(column, dtype=object), column.notna().to_numpy())
         return pa.chunked_array([pa.array(texts, pa.string())])
     except UnicodeEncodeError as error:
         raise InputError(
-            f"Column {series.name!r} holds text that is no Unicode ({error.object!r}): read the "
+            f"Column {name!r} holds text that is no Unicode ({error.object!r}): read the "
             "file with its encoding, or replace the text."
         ) from None

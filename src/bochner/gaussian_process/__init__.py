@@ -1,9 +1,6 @@
 """Gaussian processes, generalised linear models on features, and likelihoods."""
 
-from bochner.gaussian_process.count_likelihoods import (
-    NegativeBinomialLikelihood,
-    PoissonLikelihood,
-)
+from bochner.gaussian_process.count_likelihoods import NegativeBinomialLikelihood, PoissonLikelihood
 from bochner.gaussian_process.label_likelihoods import (
     BernoulliLikelihood,
     OrdinalLikelihood,

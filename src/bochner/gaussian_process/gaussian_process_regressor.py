@@ -15,14 +15,14 @@ from sklearn.utils.validation import validate_data
 from bochner._base.arrays import Array, RandomState, as_array, steps
 from bochner._base.checks import drawn_seed, numbers
 from bochner._base.registry import register
-from bochner.gaussian_process.covariance import (
+from bochner.gaussian_process.full_scale import (
     MOST_EXACT,
     Covariance,
+    FullScaleProcess,
     ObservedRows,
     covariance_factor,
     exact_solution,
 )
-from bochner.gaussian_process.full_scale import FullScaleProcess
 from bochner.gaussian_process.process_base import (
     CONSTRAINTS,
     ScikitProcess,

@@ -234,10 +234,7 @@ class Mode:
 
 
 def find_mode(
-    rows: LatentRows,
-    likelihood: Likelihood,
-    precision: Array,
-    start: LatentPoint | None = None,
+    rows: LatentRows, likelihood: Likelihood, precision: Array, start: LatentPoint | None = None
 ) -> Mode:
     """Return the mode of weights and residuals by Newton's method with backtracking.
 

@@ -11,7 +11,7 @@ from bochner._base import limits
 from bochner._base.arrays import Array, Index, InputRows, as_array, row_blocks
 from bochner.features.chunks import Chunk
 from bochner.features.landmarks import LandmarkFeatures, LatentFeatures, residual_variance
-from bochner.gaussian_process.likelihood import Likelihood, latent_argument, shaped
+from bochner.gaussian_process.likelihood import Likelihood, shaped
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -115,7 +115,9 @@ class LatentRows:
         return as_array((latent if self.row is None else latent[self.row]) + self.origin)
 
     def _argument(self, latent: Array) -> Array:
-        return latent_argument(self._at_targets(latent))
+        """Return latent values at the targets, without the axis of a single latent function."""
+        values = self._at_targets(latent)
+        return values[:, 0] if values.shape[1] == 1 else values
 
     def _totals(self, values: Array) -> Array:
         """Return weighted sums (g, k) over the targets of each row."""

@@ -9,12 +9,6 @@ import numpy as np
 
 from bochner._base.arrays import Array, as_array, as_scale
 
-
-def latent_argument(latent: Array) -> Array:
-    """Return latent values for a likelihood, without the axis of a single latent function."""
-    return latent[:, 0] if latent.shape[1] == 1 else latent
-
-
 _WIDTH = 7.0
 """Half width of the integration over the latent value, in standard deviations: the mass outside is
 3e-12."""

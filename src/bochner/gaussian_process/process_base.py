@@ -25,8 +25,7 @@ from bochner._base.checks import refuse_no_numbers, unfit
 from bochner._base.threads import single_threaded_blas
 from bochner.features.chunks import Chunk
 from bochner.features.parameters import KernelParameters, auto_length_scale, median_distance
-from bochner.gaussian_process.covariance import Covariance, ObservedRows, rates
-from bochner.gaussian_process.full_scale import Places, nearest
+from bochner.gaussian_process.full_scale import Covariance, ObservedRows, Places, nearest, rates
 from bochner.kernels import (
     Constant,
     Exponential,

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from types import MappingProxyType
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -16,7 +16,6 @@ from bochner._base.arrays import (
     as_array,
     as_positive,
     as_scalar_or_tuple,
-    check_dim,
     frozen_array,
     steps,
 )
@@ -34,28 +33,22 @@ class _Skewed(LagKernel):
 
     parameter_domains = MappingProxyType({"length_scale": POSITIVE})
 
-    _vector: ClassVar[str]  # name of the vector's field
-
     def __post_init__(self) -> None:
-        convert_fields(self, length_scale=as_positive, **{self._vector: as_scalar_or_tuple})
-        vector = getattr(self, self._vector)
+        _, name = self.per_input
+        convert_fields(self, length_scale=as_positive, **{name: as_scalar_or_tuple})
+        vector = getattr(self, name)
         if np.abs(vector).max() > LARGEST_ENTRY:
-            raise ValueError(
-                f"{self._vector} must be at most {LARGEST_ENTRY:g} in size, got {vector!r}."
-            )
-
-    def check_dim(self, dim: int) -> None:
-        for name in ("length_scale", self._vector):
-            check_dim(name, getattr(self, name), dim)
+            raise ValueError(f"{name} must be at most {LARGEST_ENTRY:g} in size, got {vector!r}.")
 
     @property
     def is_symmetric(self) -> bool:
-        return not np.any(getattr(self, self._vector))
+        return not np.any(getattr(self, self.per_input[1]))
 
     @property
     def T(self) -> Kernel:
-        opposite = as_scalar_or_tuple(self._vector, 0.0 - as_array(getattr(self, self._vector)))
-        return self if self.is_symmetric else replace(self, **{self._vector: opposite})
+        _, name = self.per_input
+        opposite = as_scalar_or_tuple(name, 0.0 - as_array(getattr(self, name)))
+        return self if self.is_symmetric else replace(self, **{name: opposite})
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -87,7 +80,7 @@ class ShiftGaussian(_Skewed):
 
     shift: LengthScale = 1.0
 
-    _vector = "shift"
+    per_input = ("length_scale", "shift")
 
     def evaluate(self, X: Array, Y: Array) -> Array:
         return np.exp(_log_gaussian(self.length_scale, X + as_array(self.shift), Y))
@@ -121,7 +114,7 @@ class SinhGaussian(_Skewed):
 
     beta: LengthScale = 1.0
 
-    _vector = "beta"
+    per_input = ("length_scale", "beta")
 
     def evaluate(self, X: Array, Y: Array) -> Array:
         # A sum of three Gaussians, because the hyperbolic sine alone may overflow.
@@ -164,7 +157,7 @@ class CoshGaussian(_Skewed):
 
     beta: LengthScale = 1.0
 
-    _vector = "beta"
+    per_input = ("length_scale", "beta")
 
     def evaluate(self, X: Array, Y: Array) -> Array:
         # Exponents add before the exponential, so that neither factor can overflow alone.

@@ -10,7 +10,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import ArrayLike
 
-from bochner._base.arrays import Array, InputRows, as_array, row_blocks
+from bochner._base.arrays import Array, InputRows, as_array, check_dim, row_blocks
 from bochner._base.checks import check_rows_given, column_names
 from bochner._base.limits import LARGEST_ENTRY
 from bochner.kernels.kernel_parameters import (
@@ -38,18 +38,15 @@ class Kernel(NamedParameters, ABC):
 
     __slots__ = ()
 
-    def __call__(self, X: ArrayLike, Y: ArrayLike | None = None) -> Array:
-        """Return the Gram matrix ``k(x_i, y_j)`` of shape (n, n2).
+    per_input: ClassVar[tuple[str, ...]] = ()
+    """Names of the fields that are one number or a tuple with one per input."""
 
+    def __call__(self, X: ArrayLike, Y: ArrayLike | None = None) -> Array:
+        """Return the Gram matrix ``k(x_i, y_j)`` (n, n2) of rows ``X`` (n, d) and ``Y`` (n2, d).
+
+        By default ``Y`` is ``X``. Rows are data frames if the kernel is :meth:`on` named columns.
         Raises ``ValueError`` if an input is not a finite two-dimensional array, or the kernel is
         not defined on rows of these widths or on some row.
-
-        Parameters
-        ----------
-        X : array-like of shape (n, d)
-            Rows of the left argument, a data frame if the kernel is :meth:`on` named columns.
-        Y : array-like of shape (n2, d), default=None
-            Rows of the right argument; ``None`` means ``X``.
         """
         left = checked_rows(X)
         right: Array = left if Y is None else check_rows_given(Y, "Y", dtype=np.float64)
@@ -93,9 +90,10 @@ class Kernel(NamedParameters, ABC):
     def diag(self, X: ArrayLike) -> Array:
         """Return ``k(x_i, x_i)``, of shape (n,), without forming the Gram matrix."""
 
-    @abstractmethod
     def check_dim(self, dim: int) -> None:
         """Raise ``ValueError`` unless the kernel is defined on inputs with ``dim`` columns."""
+        for name in self.per_input:
+            check_dim(name, getattr(self, name), dim)
 
     def check_widths(self, left: int, right: int) -> None:
         """Raise ``ValueError`` unless the kernel is defined for arguments of these widths."""

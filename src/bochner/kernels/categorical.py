@@ -4,7 +4,7 @@ from abc import abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from types import MappingProxyType
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -16,7 +16,6 @@ from bochner._base.arrays import (
     as_count,
     as_positive,
     as_scalar_or_tuple,
-    check_dim,
     column_extremes,
 )
 from bochner.kernels.base import Kernel
@@ -51,6 +50,8 @@ class Levels(LagKernel):
 
     n_levels: Counts = field(default=None, kw_only=True)
 
+    per_input: ClassVar[tuple[str, ...]] = ("n_levels",)
+
     @abstractmethod
     def correlations(self, differences: Array, index: int) -> Array:
         """Return the kernel of input ``index`` at ``differences`` of codes, as a new array."""
@@ -64,10 +65,6 @@ class Levels(LagKernel):
         for index, (x, y) in enumerate(zip(X.T, Y.T, strict=True)):
             K *= self.correlations(np.abs(np.subtract.outer(x, y)), index)
         return K
-
-    def check_dim(self, dim: int) -> None:
-        if isinstance(self.n_levels, tuple):
-            check_dim("n_levels", as_scalar_or_tuple("n_levels", self.n_levels), dim)
 
     def check_inputs(self, X: InputRows) -> None:
         codes = as_array(_entries(X))
@@ -104,10 +101,8 @@ class Levels(LagKernel):
         r"""Return spectral lines, as frequencies and weights, for each of ``dim`` inputs.
 
         The kernel of codes that differ by :math:`\Delta` is :math:`\sum_k w_k \cos(2 \pi k
-        \Delta / P)`, :math:`P` the period: the discrete Fourier transform of its values.
-
-        Raises ``ValueError`` if the number of levels is unknown or too large, or a weight is
-        negative.
+        \Delta / P)`, :math:`P` the period. Raises ``ValueError`` without a number of levels, or for
+        negative weights.
         """
         if self.n_levels is None:
             raise ValueError(
@@ -168,6 +163,7 @@ class Categorical(Levels):
 
     correlation: LengthScale = 0.0
 
+    per_input = ("n_levels", "correlation")
     parameter_domains = MappingProxyType({"correlation": PROPORTION})
 
     def domain_of(self, name: str) -> Interval | None:
@@ -187,10 +183,6 @@ class Categorical(Levels):
 
     def period(self, n_levels: int) -> int:
         return n_levels
-
-    def check_dim(self, dim: int) -> None:
-        Levels.check_dim(self, dim)
-        check_dim("correlation", self.correlation, dim)
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -226,6 +218,7 @@ class Ordinal(Levels):
 
     length_scale: LengthScale = 1.0
 
+    per_input = ("n_levels", "length_scale")
     parameter_domains = MappingProxyType({"length_scale": POSITIVE})
 
     def __post_init__(self) -> None:
@@ -236,10 +229,6 @@ class Ordinal(Levels):
 
     def period(self, n_levels: int) -> int:
         return max(2 * (n_levels - 1), 1)
-
-    def check_dim(self, dim: int) -> None:
-        Levels.check_dim(self, dim)
-        check_dim("length_scale", self.length_scale, dim)
 
 
 def _check_count(n_levels: float, actual: str) -> None:

@@ -35,9 +35,7 @@ _RADII = np.geomspace(1e-8, 1e8, 400)
 class Term:
     r"""A Gaussian term :math:`w \exp(-\Delta^\top C \Delta / 2) \cos(\mu \cdot \Delta) R(\Delta)`.
 
-    Here :math:`w > 0` is the ``weight``, :math:`\mu` (d,) the ``mean`` and ``C`` (d, d) the
-    ``covariance``. ``R`` is one if the term ``is_exact``, and otherwise some positive definite
-    function that is one at zero.
+    ``R`` is one if the term ``is_exact``, else some positive definite function, one at zero.
     """
 
     weight: float

@@ -110,9 +110,6 @@ class Profiled(Kernel):
         self.check_finite(values)
         return values
 
-    def check_dim(self, dim: int) -> None:
-        """Accept any number of inputs."""
-
     def check_inputs(self, X: InputRows) -> None:
         self.domain.check(X)
 
@@ -243,9 +240,6 @@ class Stationary(LagKernel):
             for rows in row_blocks(len(X), Y[columns].nbytes):
                 K[rows, columns] = self.at_lags(X[rows, None, :] - Y[None, columns, :])
         return K
-
-    def check_dim(self, dim: int) -> None:
-        """Accept any number of inputs; the function may raise an error when it is called."""
 
     @property
     def is_symmetric(self) -> bool:

@@ -23,7 +23,12 @@ from bochner._base.arrays import (
 from bochner._base.limits import LARGEST_ENTRY
 from bochner.kernels.base import Kernel, Product, Scaled, Sum
 from bochner.kernels.definiteness import Definiteness, definiteness
-from bochner.kernels.kernel_parameters import checked_rows, convert_fields, nested_tuples
+from bochner.kernels.kernel_parameters import (
+    check_count,
+    checked_rows,
+    convert_fields,
+    nested_tuples,
+)
 from bochner.kernels.spectral_mixture import SpectralMixture
 from bochner.kernels.stationary import Anova, Correlation
 
@@ -132,12 +137,9 @@ class Harmonizable(Kernel):
         """Return an initial kernel for learning, with windows that cover rows ``X`` (n, d).
 
         Centres come from k-means; widths are the standard deviations of the rows about their
-        centres. Constant columns have the width one. Learn the parameters with
-        ``KreinRidge(kernel, alpha="evidence", length_scale="evidence")``.
-
-        Raises ``TypeError`` if ``n_windows`` is not an integer, or ``variance`` is not a number.
-        Raises ``ValueError`` if there are fewer distinct rows than windows, or ``variance`` is not
-        positive.
+        centres. Learn the parameters with ``KreinRidge(kernel, alpha="evidence",
+        length_scale="evidence")``. Raises ``TypeError`` or ``ValueError`` if ``n_windows`` is not
+        an integer up to the number of distinct rows, or ``variance`` is not a positive number.
         """
         rows, total = checked_rows(X), as_positive_scalar("variance", variance)
         mean, unit = np.mean(rows, axis=0), np.std(rows, axis=0)
@@ -203,11 +205,7 @@ class Harmonizable(Kernel):
         return diagonal
 
     def check_dim(self, dim: int) -> None:
-        if dim != self.dim:
-            raise ValueError(
-                f"This Harmonizable kernel is defined on {self.dim} inputs (the last axis of "
-                f"frequencies), but the data have {dim}."
-            )
+        check_count(self, "the last axis of frequencies", dim)
 
 
 def _check_windows(n_windows: object, scaled: Array) -> None:

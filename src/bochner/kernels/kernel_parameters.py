@@ -29,11 +29,7 @@ _MOST_LEVELS = 40
 
 @dataclass(frozen=True, slots=True)
 class Interval:
-    r"""An open interval of a parameter and its map to the real line: logarithm, or log odds.
-
-    :math:`x = \log(v - a)` for the interval :math:`(a, \infty)`, and
-    :math:`x = \log((v - a) / (b - v))` for :math:`(a, b)`.
-    """
+    """An open interval of a parameter and its map to the real line: logarithm, or log odds."""
 
     low: float = 0.0
     high: float = np.inf
@@ -82,6 +78,15 @@ def checked_shape(kernel: object, method: str, values: Array, shape: tuple[int, 
     return values
 
 
+def check_count(kernel: Any, axis: str, dim: int) -> None:
+    """Raise ``ValueError`` unless a kernel on ``kernel.dim`` inputs has as many."""
+    if dim != kernel.dim:
+        raise ValueError(
+            f"This {type(kernel).__name__} is defined on {kernel.dim} inputs ({axis}), but the "
+            f"data have {dim}."
+        )
+
+
 def nested_tuples(value: object) -> Any:
     """Return nested lists as tuples, which are hashable."""
     return tuple(map(nested_tuples, value)) if isinstance(value, list) else value
@@ -94,11 +99,7 @@ def convert_fields(kernel: "NamedParameters", **converters: Callable[[str, Any],
 
 
 class NamedParameters:
-    """Base of immutable values whose fields are parameters in scikit-learn's sense.
-
-    Names of a nested kernel's parameters start with the name of that kernel, as in
-    ``kernel__length_scale``. Members of sums and products are ``k1``, ``k2``, as in scikit-learn.
-    """
+    """Base of values with scikit-learn's parameters; members of sums are ``k1``, ``k2``, ..."""
 
     __slots__ = ()
 

@@ -17,7 +17,6 @@ from bochner._base.arrays import (
     as_positive,
     as_positive_scalar,
     as_scalar_or_tuple,
-    check_dim,
     column_extremes,
 )
 from bochner._base.warn import warn_user
@@ -65,6 +64,7 @@ class Linear(Kernel):
     centre: LengthScale = 0.0
     reach: LengthScale | None = None
 
+    per_input = ("variance", "centre", "reach")
     parameter_domains = MappingProxyType({"variance": POSITIVE})
 
     farthest: ClassVar[float] = 1e4
@@ -99,11 +99,6 @@ class Linear(Kernel):
                 f"fit on data that reach as far."
             )
 
-    def check_dim(self, dim: int) -> None:
-        for name in ("variance", "centre", "reach"):
-            if getattr(self, name) is not None:
-                check_dim(name, getattr(self, name), dim)
-
     def resolved(self, names: Sequence[str] | None, rows: InputRows | None = None) -> Kernel:
         if rows is None or self.reach is not None:
             return self
@@ -113,14 +108,11 @@ class Linear(Kernel):
         return replace(self, reach=tuple(np.where(reach > 0.0, reach, 1.0).tolist()))
 
     def angles(self, dim: int) -> tuple[Array, Array, Array]:
-        r"""Return frequencies :math:`\epsilon_i`, phases and masses of sines that are almost lines.
+        r"""Return frequencies, phases and masses (dim,) of sines that are almost lines.
 
-        Each of the three has shape (dim,). In :math:`v_i \epsilon_i^{-2} \sin(\epsilon_i (x_i -
-        c_i)) \sin(\epsilon_i (y_i - c_i))` the mass is :math:`v_i \epsilon_i^{-2}` and the phase
-        :math:`-\epsilon_i c_i`. An angle of 1e-5 at the reach costs 2e-11 of the value by the
-        curvature of the sine, and as much by rounding next to a quarter turn.
-
-        Raises ``ValueError`` if the reach is ``None``, or the masses overflow.
+        In :math:`v_i \epsilon_i^{-2} \sin(\epsilon_i (x_i - c_i)) \sin(\epsilon_i (y_i - c_i))` the
+        mass is :math:`v_i \epsilon_i^{-2}` and the phase :math:`-\epsilon_i c_i`. Raises
+        ``ValueError`` if the reach is ``None``, or the masses overflow.
         """
         if self.reach is None:
             raise ValueError(
@@ -169,9 +161,6 @@ class Constant(LagKernel):
     def evaluate(self, X: Array, Y: Array) -> Array:
         return np.full((len(X), len(Y)), self.value)
 
-    def check_dim(self, dim: int) -> None:
-        """Accept any number of inputs."""
-
 
 @dataclass(frozen=True, slots=True, repr=False)
 class White(Kernel):
@@ -211,6 +200,3 @@ class White(Kernel):
 
     def diag(self, X: ArrayLike) -> Array:
         return np.full(len(checked_rows(X)), self.noise)
-
-    def check_dim(self, dim: int) -> None:
-        """Accept any number of inputs."""

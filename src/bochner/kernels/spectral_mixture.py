@@ -11,7 +11,13 @@ from scipy.spatial.distance import cdist
 from bochner._base.arrays import Array, as_array, frozen_array, row_blocks
 from bochner._base.limits import EIGENVALUE_ROUNDING
 from bochner.kernels.base import Kernel
-from bochner.kernels.kernel_parameters import POSITIVE, Interval, checked_rows, nested_tuples
+from bochner.kernels.kernel_parameters import (
+    POSITIVE,
+    Interval,
+    check_count,
+    checked_rows,
+    nested_tuples,
+)
 from bochner.kernels.stationary import LagKernel
 
 
@@ -100,11 +106,7 @@ class SpectralMixture(LagKernel):
         return K
 
     def check_dim(self, dim: int) -> None:
-        if dim != self.dim:
-            raise ValueError(
-                f"This SpectralMixture is defined on {self.dim} inputs (the columns of means), "
-                f"but the data have {dim}."
-            )
+        check_count(self, "the columns of means", dim)
 
 
 @dataclass(frozen=True, slots=True)
@@ -181,11 +183,7 @@ class ModulatedWaves(Kernel):
         return diagonal
 
     def check_dim(self, dim: int) -> None:
-        if dim != self.dim:
-            raise ValueError(
-                f"These ModulatedWaves are defined on {self.dim} inputs (the columns of "
-                f"frequencies), but the data have {dim}."
-            )
+        check_count(self, "the columns of frequencies", dim)
 
     def __repr__(self) -> str:
         return f"ModulatedWaves({len(self.weights)} waves of {self.dim} inputs)"
@@ -197,10 +195,7 @@ class ModulatedWaves(Kernel):
 
 
 def check_mixture(weights: Array, means: Array, covariances: Array) -> None:
-    """Raise ``ValueError`` unless weights (Q,), means (Q, d) and covariances are valid.
-
-    Covariances are full (Q, d, d), diagonal (Q, d) or scalar (Q,).
-    """
+    """Raise ``ValueError`` unless weights (Q,), means (Q, d) and covariances are valid."""
     if weights.ndim != 1 or means.ndim != 2 or len(weights) != len(means) or not means.size:
         raise ValueError(
             f"weights must have shape (Q,) and means (Q, d), got {weights.shape} and {means.shape}."

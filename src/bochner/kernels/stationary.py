@@ -17,7 +17,6 @@ from bochner._base.arrays import (
     as_positive,
     as_positive_scalar,
     as_scalar_or_tuple,
-    check_dim,
 )
 from bochner.kernels.base import Kernel
 from bochner.kernels.distances import decay, distances
@@ -54,6 +53,7 @@ class Correlation(LagKernel):
 
     length_scale: LengthScale = 1.0
 
+    per_input = ("length_scale",)
     parameter_domains = MappingProxyType({"length_scale": POSITIVE})
 
     def __post_init__(self) -> None:
@@ -67,9 +67,6 @@ class Correlation(LagKernel):
         scale = as_array(self.length_scale)
         values = self.correlation(X / scale, Y / scale)
         return checked_shape(self, "correlation", values, (len(X), len(Y)))
-
-    def check_dim(self, dim: int) -> None:
-        check_dim("length_scale", self.length_scale, dim)
 
     def resolved(self, names: Sequence[str] | None, rows: InputRows | None = None) -> Kernel:
         return self
@@ -229,9 +226,7 @@ _SMALLEST = 1e-100
 def matern_profile(u: Array, nu: float) -> Array:
     r"""Return the profile :math:`2^{1-\nu} u^\nu K_\nu(u) / \Gamma(\nu)`, which is one at zero.
 
-    Half-integer orders up to 5/2 are closed forms. Beyond ``nu = 30``, where :math:`K_\nu` soon
-    overflows, Debye's uniform expansion (DLMF 10.41.4) is accurate to 1e-8. Beyond ten million its
-    terms cancel, and the Gaussian limit is returned.
+    Beyond ``nu = 30``, Debye's uniform expansion (DLMF 10.41.4) is accurate to 1e-8.
     """
     if nu == 0.5:
         return np.exp(-u)
@@ -300,6 +295,7 @@ class Anova(LagKernel):
     inclusion: LengthScale
     constant: bool = True
 
+    per_input = ("inclusion",)
     parameter_domains = MappingProxyType({"inclusion": PROPORTION})
 
     def __post_init__(self) -> None:
@@ -324,8 +320,8 @@ class Anova(LagKernel):
         return as_array((K - without) / (1.0 - without))
 
     def check_dim(self, dim: int) -> None:
+        LagKernel.check_dim(self, dim)
         self.kernel.check_dim(dim)
-        check_dim("inclusion", self.inclusion, dim)
 
 
 _TAIL = 1e-12  # mass of the spectral lines that are ignored
@@ -366,6 +362,7 @@ class Periodic(LagKernel):
     period: LengthScale = 1.0
     length_scale: LengthScale = 1.0
 
+    per_input = ("period", "length_scale")
     parameter_domains = MappingProxyType({"period": POSITIVE, "length_scale": POSITIVE})
 
     def __post_init__(self) -> None:
@@ -378,10 +375,6 @@ class Periodic(LagKernel):
         for x, y, column_scale in zip((X * turns).T, (Y * turns).T, scale, strict=True):
             total += 2.0 * (np.sin(np.subtract.outer(x, y)) / column_scale) ** 2
         return decay(total)
-
-    def check_dim(self, dim: int) -> None:
-        for name in ("period", "length_scale"):
-            check_dim(name, getattr(self, name), dim)
 
     def lines(self, dim: int) -> list[tuple[Array, Array]]:
         """Return spectral lines for each of ``dim`` inputs: frequencies, and weights of sum one."""

@@ -18,11 +18,7 @@ else:
         {
             "bochner.learned.chain_parameters": ("Chains",),
             "bochner.learned.chain_plan": ("Sampler",),
-            "bochner.learned.chain_models": (
-                "DenseStructure",
-                "SparseStructure",
-                "Structure",
-            ),
+            "bochner.learned.chain_models": ("DenseStructure", "SparseStructure", "Structure"),
             "bochner.learned.exact_inference": ("ExactInference",),
             "bochner.learned.locally_stationary_models": ("LearnedEnvelope",),
         },

@@ -9,7 +9,16 @@ from numpy.random import Generator
 
 from bochner._base.arrays import Array
 from bochner._base.registry import register
-from bochner.learned.basis import PLAIN, Basis, Grid, Matched, TwoSpectra, Windows
+from bochner.learned.basis import (
+    PLAIN,
+    Basis,
+    Grid,
+    Matched,
+    NoEnvelope,
+    TwoSpectra,
+    TwoSpectraPrior,
+    Windows,
+)
 from bochner.learned.chain_run import Chain, CollapsedChain
 from bochner.learned.chain_state import ConditionallyGaussian, ConstantNoise, InverseGammaNoise
 from bochner.learned.dirichlet_mixture import GammaPrior, MixturePrior, NormalInverseWishart
@@ -18,7 +27,6 @@ from bochner.learned.moves import Move
 from bochner.learned.noise_field import VaryingNoise
 from bochner.learned.polya_gamma import LogisticLabels
 from bochner.learned.training_data import TrainingData
-from bochner.learned.two_spectra import NoEnvelope, TwoSpectraPrior
 from bochner.spectral.wave_formulas import MemoryLayout, wave_features
 
 _MEAN_STRENGTH = 0.05

@@ -36,7 +36,8 @@ class CollapsedChain:
         weighted_rows, evidence = self.likelihood.conditioned(
             rows, latent, omega, precision, n_copies, reusable
         )
-        return ChainState(weighted_rows, evidence, prior, first_steps(self.moves), latent)
+        sizes = StepSizes({m.name: m.step_size for m in self.moves if m.step_size is not None})
+        return ChainState(weighted_rows, evidence, prior, sizes, latent)
 
     def step(self, rng: Generator, state: ChainState, *, adapting: bool = False) -> Info:
         info: Info = {}
@@ -75,11 +76,6 @@ def _numbers_of(move: Move, report: Info) -> Info:
 def density_of(info: Info) -> float:
     """Return the log evidence of a round or, for labels, its log likelihood."""
     return info["log_evidence"] if "log_evidence" in info else info["log_likelihood"]
-
-
-def first_steps(moves: Sequence[Move]) -> StepSizes:
-    """Return the initial step sizes of moves."""
-    return StepSizes({m.name: m.step_size for m in moves if m.step_size is not None})
 
 
 def adapt(steps: StepSizes, moves: Sequence[Move], info: Info) -> None:

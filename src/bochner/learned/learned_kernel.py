@@ -228,11 +228,7 @@ class Learned:
 
     @classmethod
     def of(
-        cls,
-        chains: Sequence[ChainRun],
-        structure: str,
-        scaling: Scaling,
-        basis: Basis = PLAIN,
+        cls, chains: Sequence[ChainRun], structure: str, scaling: Scaling, basis: Basis = PLAIN
     ) -> "Learned":
         """Return the concatenated draws, trace and mean kernel of chains of ``structure``."""
         n_kept = min(len(chain.draws) for chain in chains)

@@ -294,14 +294,10 @@ class ScaledData:
         """Number of rows, ``n``."""
         return len(self.y)
 
-    @property
-    def target_factor(self) -> float:
-        """Factor of the targets: one half turns labels of plus and minus one into y - 1/2."""
-        return 0.5 if self.is_binary else 1.0
-
     def rows(self, n_threads: int = 1) -> TrainingData:
-        """Return the data as a chain uses them, in blocks on ``n_threads`` threads."""
-        target = self.target_factor * self.y
+        """Return the training data of a chain."""
+        # Labels of plus and minus one become y - 1/2.
+        target = 0.5 * self.y if self.is_binary else self.y
         settings = n_threads, self.basis, self.repeats
         return TrainingData.of(self.X, target, self.fixed, self.weight, *settings)
 

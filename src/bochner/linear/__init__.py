@@ -5,16 +5,16 @@ from typing import TYPE_CHECKING
 from bochner._base.on_demand import on_demand
 
 if TYPE_CHECKING:
+    from bochner.linear.diagnosis_result import SingularValues as SingularValues
+    from bochner.linear.diagnosis_result import Spectrum as Spectrum
     from bochner.linear.feature_errors import FeatureErrors as FeatureErrors
-    from bochner.linear.singular_values import SingularValues as SingularValues
-    from bochner.linear.singular_values import Spectrum as Spectrum
     from bochner.linear.solver_plan import RidgeSolver as RidgeSolver
 else:
     __getattr__, __dir__, __all__ = on_demand(
         __name__,
         {
             "bochner.linear.feature_errors": ("FeatureErrors",),
-            "bochner.linear.singular_values": ("SingularValues", "Spectrum"),
+            "bochner.linear.diagnosis_result": ("SingularValues", "Spectrum"),
             "bochner.linear.solver_plan": ("RidgeSolver",),
         },
     )

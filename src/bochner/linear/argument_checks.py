@@ -24,9 +24,7 @@ from bochner.features.parameters import (
     length_scale_check,
     one_of,
 )
-from bochner.features.parameters import (
-    Check as ParameterCheck,
-)
+from bochner.features.parameters import Check as ParameterCheck
 from bochner.features.transformer import OUTPUTS, FourierFeatures
 from bochner.kernels import Kernel
 from bochner.spectral.frequencies import Frequencies

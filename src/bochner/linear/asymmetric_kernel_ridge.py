@@ -53,7 +53,7 @@ from bochner.linear.argument_checks import (
     drawing_options,
     features_check,
 )
-from bochner.linear.predictions import LinearAttributes, offered, predictions
+from bochner.linear.ridge_head import LinearAttributes, offered, predictions
 from bochner.linear.ridge_posterior import RidgePosterior, best_alpha, fit_ridge
 from bochner.spectral.frequencies import Frequencies
 
@@ -125,12 +125,7 @@ class TwoSidedRidge(RegressorMixin, LinearAttributes, KernelParameters, BaseEsti
     def _prepared(
         self, X: InputRows, y: Array, right: InputRows | None, sample_weight: ArrayLike | None
     ) -> tuple[float | None, Array | None, Array, np.random.Generator]:
-        """Set the kernel and its features, and return the validated arguments of a solver.
-
-        Returns ``alpha`` (``None`` for evidence), weights (n,) (``None`` for equal weights),
-        targets (n, t) minus their origin, and a generator. ``right`` has the right rows of pairs,
-        or is ``None``.
-        """
+        """Set the kernel and its features, and return the validated arguments of a solver."""
         alpha = checked_alpha(self.alpha)
         fit_intercept = as_flag("fit_intercept", self.fit_intercept)
         weight = checked_weight(sample_weight, X)
@@ -286,9 +281,8 @@ def fit_composed(
 ) -> RidgePosterior:
     r"""Return the ridge posterior of an asymmetric kernel, as weights of its left features.
 
-    ``gram`` (p, p) is :func:`right_gram` of the same rows with the same weights, and ``signature``
-    (p,) the signs of the features. Coefficients and whitener belong to the left features ``z``, not
-    to :math:`L^\top z`: the covariance of the coefficients is :math:`\sigma^2 W W^\top`.
+    Coefficients and whitener belong to the left features ``z``, not to :math:`L^\top z`: the
+    covariance of the coefficients is :math:`\sigma^2 W W^\top`.
     """
     factor = composition(gram, signature, sums.weight)
     composed = replace(

@@ -117,11 +117,7 @@ def fit_pairs(
     weight: Array | None = None,
     fit_intercept: bool = False,
 ) -> PairSolution:
-    """Return the bilinear function that minimises the regularised error on ``n`` pairs.
-
-    ``targets`` and nonnegative weights have shape (n,); ``alpha`` is the ratio of the noise
-    variance to the prior variance of a unit kernel. The intercept is not penalised.
-    """
+    """Return the bilinear function of least regularised error on ``n`` pairs with targets (n,)."""
     weight = np.ones(len(targets)) if weight is None else weight
     rows = np.flatnonzero(weight > 0)
     if len(rows) <= _DIRECT:
@@ -183,10 +179,8 @@ class PairSystem:
 
     The equations are :math:`\Phi^\top W \Phi\, a + \alpha P a = \Phi^\top W t`, where a row of
     :math:`\Phi` is :math:`z(x_i) \otimes z'(y_i)`, and ``P`` projects on the orthogonal complement
-    of ``S``. A product takes :math:`4 n p^2` operations and the memory of one block of rows. If the
-    two rows of a pair were independent, :math:`\Phi^\top W \Phi` would be a Kronecker product of
-    two sums, up to a factor. This Kronecker product is the preconditioner, which saves nine of ten
-    steps.
+    of ``S``. The preconditioner is :math:`\Phi^\top W \Phi` of independent rows of a pair, a
+    Kronecker product, which saves nine of ten steps.
     """
 
     features: PairFeatures
@@ -331,11 +325,9 @@ class AsymmetricPairRidge(TwoSidedRidge):
     ) -> Self:
         """Fit to pairs of rows.
 
-        Warns with a ``ConvergenceWarning`` if conjugate gradients do not converge, and with a
-        ``DataConversionWarning`` if targets are a column.
-
-        Raises ``ValueError`` if a parameter is out of range, the data are unusable, or the numbers
-        of left and right rows differ.
+        Warns with a ``ConvergenceWarning`` if conjugate gradients do not converge. Raises
+        ``ValueError`` if a parameter is out of range, the data are unusable, or the numbers of left
+        and right rows differ.
 
         Parameters
         ----------
@@ -374,15 +366,7 @@ class AsymmetricPairRidge(TwoSidedRidge):
         return self.posterior_.coef
 
     def predict(self, X: Any, right: MatrixLike) -> Any:
-        """Return predictions, of shape (n,).
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix} of shape (n, d)
-            Left rows of the pairs.
-        right : {array-like, sparse matrix} of shape (n, d2)
-            Right rows of the pairs.
-        """
+        """Return predictions (n,) of pairs of left rows ``X`` (n, d) and ``right`` rows (n, d2)."""
         check_is_fitted(self, "posterior_")
         X = validated(self, X, accept_sparse="csr", dtype=FLOATS, reset=False)
         check_rows(self.kernel_, self._region, X)

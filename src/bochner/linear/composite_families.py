@@ -108,9 +108,8 @@ class SumDraws:
 class SumOfKernels(Composite[SumDraws]):
     r"""Sums :math:`\sum_i c_i k_i`: parameters of the terms, and logits (K,) of their shares.
 
-    The share of a term is its part of the total variation :math:`T = \sum_i c_i T_i`, which does
-    not change: the evidence depends only on the ratio of :math:`T` and alpha. With the softmax
-    ``p`` of the logits, :math:`c_i = T p_i / T_i`. A sum of one term has no logits.
+    A share is a part of the total variation :math:`T = \sum_i c_i T_i`, which does not change. With
+    the softmax ``p`` of the logits, :math:`c_i = T p_i / T_i`. A sum of one term has no logits.
     """
 
     terms: tuple[Family, ...]

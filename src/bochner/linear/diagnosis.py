@@ -18,9 +18,8 @@ from bochner.features.parameters import (
     rounding_of,
 )
 from bochner.kernels import Kernel, LocallyStationary
-from bochner.linear.diagnosis_result import Diagnosis
+from bochner.linear.diagnosis_result import Diagnosis, singular_values_of, spectrum_of
 from bochner.linear.feature_errors import HeldOutSplit, features_of
-from bochner.linear.singular_values import singular_values_of, spectrum_of
 
 # Share of rows that are held out to measure errors. Twice this share would leave only half of the
 # rows to fit weights; half of it would give a quarter as many pairs to measure on.

@@ -178,9 +178,8 @@ def _predicted_error(
 ) -> float | None:
     r"""Return the expected relative error of ``m`` frequencies, or ``None`` if it is unknown.
 
-    A designed measure predicts its own error. For a stationary kernel with one law, the mean of
-    :math:`\cos(\omega_j \cdot \Delta)` over independent draws has the variance
-    :math:`(k(0)^2 + k(0) k(2\Delta) - 2 k(\Delta)^2) / 2m`, unless there are phases.
+    For a stationary kernel with one law, the mean of :math:`\cos(\omega_j \cdot \Delta)` has the
+    variance :math:`(k(0)^2 + k(0) k(2\Delta) - 2 k(\Delta)^2) / 2m`, unless there are phases.
     """
     if measure.predicted_error is not None:
         return measure.predicted_error

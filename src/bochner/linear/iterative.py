@@ -65,10 +65,7 @@ def target_products(
 def normal_products(
     chunks: Iterable[Chunk], features: FeatureMap, dtype: DTypeLike, V: Array, shift: Array
 ) -> Array:
-    r"""Return the product :math:`Z^\top W (Z V - 1 s^\top)` (p, t) of the normal matrix and ``V``.
-
-    If the ``shift`` ``s`` (t,) is the mean of the features times ``V``, features are centred.
-    """
+    r"""Return the product :math:`Z^\top W (Z V - 1 s^\top)` (p, t) of the normal matrix."""
     narrow, origin = V.astype(dtype), shift.astype(dtype)
 
     def products(Z: Floats, rows: Chunk) -> Floats:
@@ -157,11 +154,10 @@ def fit_iteratively(
     n_landmarks: int = 1024,
     keep: bool = False,
 ) -> IterativeSolution:
-    r"""Return the ridge solution by conjugate gradients, in several passes over the rows.
+    """Return the ridge solution by conjugate gradients, in several passes over the rows.
 
     ``signature`` (p,) is the diagonal of ``J``, and ``rng`` draws the ``n_landmarks`` rows of the
-    preconditioner. Steps end at a residual of ``tol``, in the norm of :math:`P^{-1}` and relative
-    to the residual of zero weights.
+    preconditioner. Steps end at a residual of ``tol``, relative to that of zero weights.
     """
     sample = rows.total(sample_rows, n_landmarks, rng)
     if not len(sample.rows):
@@ -206,10 +202,7 @@ def fit_iteratively(
 
 
 def preconditioner(B: NDArray[Any], sample: RowSample, weight: float, alpha: float) -> Product:
-    r"""Return the preconditioner ``V -> P^{-1} V``, :math:`P = B^\top B + \alpha I`, by Woodbury.
-
-    ``B`` (s, p) are the features of ``sample``, scaled in place to the ``weight`` of all rows.
-    """
+    r"""Return ``V -> P^{-1} V`` for :math:`P = B^\top B + \alpha I` of features ``B`` (s, p)."""
     share = sample.shares
     B *= np.sqrt(share * (weight / share.sum()))[:, None].astype(B.dtype)
     gram = _row_products(B)

@@ -82,11 +82,7 @@ def drawn_rows(rows: NDArray[np.intp], most: int, rng: np.random.Generator) -> N
 
 
 def canonical_rows(rows: Chunk, numbers: Array) -> tuple[NDArray[np.intp], Array, Array]:
-    """Merge equal rows: return indices of the distinct rows, total weights and counts, sorted.
-
-    Equal rows have equal ``numbers`` (n, t), such as targets, and equal weights if weights are
-    precisions. The total number of observations does not change.
-    """
+    """Merge equal rows: return sorted indices of distinct rows, total weights and counts."""
     units = rows.units
     # Columns are divided by standard deviations, so that rounding suits any unit.
     scaled = rows.X @ sparse.diags_array(1.0 / spreads(rows.X, rows.weights))
@@ -127,10 +123,7 @@ def select_kernel(
     fit_intercept: bool = False,
     n_landmarks: int | None = None,
 ) -> Kernel | None:
-    """Return the kernel with parameters of greatest evidence for ``rows`` with targets (n, t).
-
-    ``None`` means that the kernel has no parameters that can be learned.
-    """
+    """Return the kernel with parameters of greatest evidence; ``None`` if it has none."""
     # Separate random streams: repeating rows instead of weighting must not change base draws.
     row_rng, median_rng, start_rng, draw_rng = rng.spawn(4)
     present = drawn_rows(np.flatnonzero(rows.weights > 0), _STAGES[-1].n_rows, row_rng)

@@ -72,10 +72,8 @@ def fit_krein(
 ) -> KreinSolution:
     """Return the stationary point from feature sums and the signs (p,) of the features.
 
-    ``alpha=None`` minimises the generalised cross-validation score. If ``alpha`` is a pole,
-    :meth:`KreinSpectrum.clear_alpha` is used instead, with a ``RuntimeWarning``; within ten per
-    cent of a pole it is used with a warning. An intercept is not penalised. Raises ValueError if
-    the signature does not have a sign for each feature.
+    ``alpha=None`` minimises the generalised cross-validation score. At and near a pole,
+    :meth:`KreinSpectrum.clear_alpha` is used, with a warning. An intercept is not penalised.
     """
     p = len(sums.gram)
     if np.shape(signature) != (p,) or not np.isin(signature, (-1.0, 1.0)).all():
@@ -168,13 +166,10 @@ class KreinSpectrum:
     def score(self, alpha: float) -> float:
         r"""Return the log of the generalised cross-validation score, averaged over targets.
 
-        With :math:`H = K (K + \alpha I)^{-1}` on ``n`` observations, whose eigenvalues are
-        :math:`h_i = \lambda_i / (\lambda_i + \alpha)`, the score is
-        :math:`n \|y - H y\|^2 / (n - \sum_i |h_i|)^2`; an intercept takes one more from ``n`` in
-        the denominator. Without negative eigenvalues this is the score of Golub, Heath and Wahba,
-        with the trace of ``H``; otherwise :math:`h_i` of opposite signs, which tend to infinity on
-        the two sides of a pole, would cancel in a trace. The score is infinite where
-        :math:`\sum_i |h_i|` exceeds the degrees of freedom.
+        With :math:`h_i = \lambda_i / (\lambda_i + \alpha)` it is
+        :math:`n \|y - H y\|^2 / (n - \sum_i |h_i|)^2`; an intercept takes one more of ``n`` in the
+        denominator. Without negative eigenvalues this is the score of Golub, Heath and Wahba. The
+        score is infinite where :math:`\sum_i |h_i|` exceeds the degrees of freedom.
         """
         return self._score_and_slope(alpha)[0]
 

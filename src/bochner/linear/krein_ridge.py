@@ -18,8 +18,7 @@ from bochner.linear.argument_checks import (
     checked_weight,
     first_rows,
 )
-from bochner.linear.predictions import offered, with_uncertainty
-from bochner.linear.ridge_head import RidgeHead
+from bochner.linear.ridge_head import RidgeHead, offered, with_uncertainty
 from bochner.linear.ridge_posterior import N_CHECKS, RidgePosterior
 from bochner.linear.sampled_functions import SampledFunctions, linear_functions
 
@@ -227,15 +226,9 @@ class KreinRidge(MultiOutputMixin, RegressorMixin, RidgeHead):
 
         With :meth:`partial_fit` this fits the model to a sliding window. The kernel, the
         frequencies and the origin of the targets remain those of the first batch. Rounding errors
-        of the sums accumulate: refit after some thousand updates.
-
-        Raises ``ValueError`` if no row would be left, the rows cannot have been added to the model,
-        or the model was fitted by conjugate gradients.
-
-        Parameters
-        ----------
-        X, y, sample_weight
-            The rows, with their current weights.
+        of the sums accumulate: refit after some thousand updates. Pass the rows with their current
+        weights. Raises ``ValueError`` if no row would be left, the rows cannot have been added to
+        the model, or the model was fitted by conjugate gradients.
         """
         check_is_fitted(self, "posterior_")
         rows = self._later(X, y, sample_weight)
@@ -287,19 +280,12 @@ class KreinRidge(MultiOutputMixin, RegressorMixin, RidgeHead):
     def predict(self, X: MatrixLike, return_std: bool = False, return_cov: bool = False) -> Any:
         """Return means (n,) or (n, n_targets) and optionally standard deviations or covariances.
 
-        Raises ``ValueError`` if both options are true, or if one of them is true in a Krein space
-        or after conjugate gradients.
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix} of shape (n, d)
-            Rows of a Dask collection are predicted by ``collection.map_partitions``.
-        return_std : bool, default=False
-            Whether to return the standard deviation of a new observation, noise included. The
-            standard deviation of the function is ``sqrt(std**2 - noise_variance_)``.
-        return_cov : bool, default=False
-            Whether to return the covariance (n, n) or (n, n, n_targets) of new observations at all
-            rows. Targets are independent given the kernel.
+        ``X`` is an array or sparse matrix (n, d); rows of a Dask collection are predicted by
+        ``collection.map_partitions``. Standard deviations are those of new observations, noise
+        included; those of the function are ``sqrt(std**2 - noise_variance_)``. Covariances of new
+        observations have the shape (n, n) or (n, n, n_targets); targets are independent given the
+        kernel. Raises ``ValueError`` if both options are true, or if one of them is true in a Krein
+        space or after conjugate gradients.
         """
         check_one_spread(return_std, return_cov)
         mean, spread = self._predict(X, with_std=return_std, with_cov=return_cov)
@@ -329,21 +315,10 @@ class KreinRidge(MultiOutputMixin, RegressorMixin, RidgeHead):
     ) -> SampledFunctions:
         """Return functions drawn from the posterior, without noise.
 
-        Values and gradients take O(p) operations per point. Values at several rows have the
-        covariance of :meth:`predict` without the noise.
-
+        Values ``functions(X)`` have the shape (n, n_functions) or (n, n_targets, n_functions), and
+        ``functions.gradient(X)`` the number of inputs as second axis; both take O(p) operations per
+        point. Values at several rows have the covariance of :meth:`predict` without the noise.
         Raises ``ValueError`` if the model is in a Krein space or was fitted by conjugate gradients.
-
-        Parameters
-        ----------
-        n_functions : int, default=1
-        random_state : int, RandomState instance or None, default=None
-
-        Returns
-        -------
-        functions : SampledFunctions
-            ``functions(X)`` has the shape (n, n_functions) or (n, n_targets, n_functions), and
-            ``functions.gradient(X)`` the number of inputs as second axis.
         """
         (rng,) = generators(random_state, 1)
         return self._drawn(as_count("n_functions", n_functions), rng)

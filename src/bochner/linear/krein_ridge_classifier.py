@@ -114,9 +114,8 @@ class KreinRidgeClassifier(ClassifierMixin, RidgeHead):
         Notes
         -----
         Probabilities are calibrated on leave-one-out values of the rows of each batch, computed
-        after this batch; later batches do not update them. To calibrate with the values of the
-        final model, call :meth:`fit` on all rows. With an iterator of chunks, :meth:`predict_proba`
-        is calibrated on the first chunk.
+        after this batch, or of the first chunk of an iterator. To calibrate with the values of the
+        final model, call :meth:`fit` on all rows.
         """
         forgetting = checked_forgetting(forgetting)
         if not hasattr(self, "sums_"):
@@ -187,10 +186,9 @@ class KreinRidgeClassifier(ClassifierMixin, RidgeHead):
     def predict_proba(self, X: MatrixLike) -> Array:
         """Return class probabilities, of shape (n, n_classes).
 
-        Probabilities are the softmax (for two classes, the logistic function) of a scale times the
-        values of :meth:`decision_function`. They are never zero or one, and the most probable class
-        is the one that :meth:`predict` returns. The scale is fitted to the leave-one-out values of
-        at most 2,000 training rows. Models loaded from files without a softmax have scale one.
+        They are the softmax of a scale times the values of :meth:`decision_function`, and never
+        zero or one; the most probable class is that of :meth:`predict`. The scale is fitted to the
+        leave-one-out values of at most 2,000 training rows; without a softmax it is one.
         """
         values = self.decision_function(X).reshape(-1, Indicators(self.classes_).n_targets)
         softmax = self.softmax_ or SoftmaxWeights.plain(len(self.classes_))

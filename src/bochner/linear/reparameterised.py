@@ -111,10 +111,7 @@ class ParameterisedKernel(ABC, Generic[D]):
     def differences(
         self, draws: D, theta: Array, slopes: FrequencySlopes, n_known: int = 0
     ) -> Array:
-        """Return derivatives by parameters, from ``slopes``, by differences of the frequencies.
-
-        The first ``n_known`` parameters, whose derivatives are known otherwise, are left out.
-        """
+        """Return derivatives by the last parameters, by differences of the frequencies."""
         by_parameter = np.empty(len(theta) - n_known)
         for index, step in enumerate(STEP * np.eye(len(theta))[n_known:]):
             above, below = (self.frequencies(draws, theta + move) for move in (step, -step))
@@ -134,10 +131,7 @@ class ParameterisedKernel(ABC, Generic[D]):
     """Whether searches use the exact kernel on few rows instead of features."""
 
     def gram_slopes(self, theta: Array, X: Array, by_gram: Array) -> Array | None:
-        """Return derivatives by parameters (q,), from symmetric derivatives by the Gram matrix.
-
-        ``None`` means that finite differences are used instead.
-        """
+        """Return derivatives by parameters (q,); ``None`` means finite differences."""
         return None
 
 
@@ -210,8 +204,7 @@ class MixtureParameters(ParameterisedKernel[BaseDraws]):
     r"""Spectral mixtures: logits of weights (Q,), means (Q, d), and logarithms of scales (Q, d).
 
     :math:`\omega = \mu_q + S_q L_q e`, where :math:`L_q` is the factor of the covariance of
-    ``start``, and :math:`S_q` a diagonal matrix that scales its deviations. Each frequency stays
-    with its component, and the weights keep their sum.
+    ``start``, and :math:`S_q` a diagonal matrix that scales its deviations.
     """
 
     start: SpectralMixture

@@ -1,4 +1,4 @@
-"""Base class of the ridge models: the steps of a fit, and later updates with rows."""
+"""Base class of the ridge models: the steps of a fit, later updates with rows, and predictions."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
@@ -12,7 +12,7 @@ from sklearn.base import BaseEstimator
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
-from bochner._base.arrays import FLOATS, Array, as_flag
+from bochner._base.arrays import FLOATS, Array, InputRows, as_flag, row_blocks
 from bochner._base.checks import generators, validated
 from bochner.features.approximation import Region, approximate, check_rows
 from bochner.features.chunks import Chunk, RowChunks, Targets, ValidatedChunks
@@ -41,10 +41,10 @@ from bochner.linear.argument_checks import (
 )
 from bochner.linear.iterative import IterativeSolution, fit_iteratively
 from bochner.linear.kernel_selection import select_kernel
-from bochner.linear.krein import fit_krein
-from bochner.linear.predictions import LinearAttributes, LinearSolution, covariances, predictions
+from bochner.linear.krein import KreinSolution, fit_krein
 from bochner.linear.ridge_posterior import (
     CheckedMap,
+    FunctionLaw,
     RidgePosterior,
     best_alpha,
     fit_checked,
@@ -52,6 +52,88 @@ from bochner.linear.ridge_posterior import (
 )
 from bochner.linear.solver_plan import RidgePlan, RidgeProblem, RidgeSolver, plan_ridge
 from bochner.spectral.frequencies import Frequencies
+
+LinearSolution = RidgePosterior | KreinSolution | IterativeSolution
+"""Types of solutions in model files of linear models."""
+
+
+def predictions(
+    features: FeatureMap, solution: LinearSolution, X: InputRows, *, with_std: bool
+) -> tuple[Any, Any]:
+    """Return means and, with ``with_std``, standard deviations (n, t), or raise ValueError."""
+    law = with_uncertainty(solution).law if with_std else solution
+    mean = np.empty((X.shape[0], law.coef.shape[1]))
+    std = np.empty_like(mean) if with_std else None
+    for rows in row_blocks(len(mean), 8 * features.n_features):
+        Z = features.features(X[rows])
+        mean[rows] = law.mean(Z)
+        if std is not None and isinstance(law, FunctionLaw):
+            std[rows] = law.std(Z)
+    return mean, std
+
+
+def covariances(features: FeatureMap, solution: LinearSolution, X: InputRows) -> Any:
+    """Return predictive covariances (n, n, t) of rows (n, d), or raise ValueError."""
+    return with_uncertainty(solution).law.cov(features.features(X, np.float64))
+
+
+def with_uncertainty(solution: LinearSolution) -> RidgePosterior:
+    """Return the solution unchanged; raise ValueError with advice if it has no covariance."""
+    if not isinstance(solution, RidgePosterior):
+        raise ValueError(f"The model has no predictive standard deviation. {solution.limitation}")
+    return solution
+
+
+def offered(solution: Any, name: str) -> Any:
+    """Return the attribute ``name`` of a solution; raise AttributeError if it is ``None``."""
+    value = getattr(solution, name)
+    if value is None:
+        quantity = name.removeprefix("log_").replace("_", " ")
+        raise AttributeError(f"The model has no {quantity}. {solution.limitation}")
+    return value
+
+
+class LinearAttributes:
+    """Mixin of the fitted attributes of linear models, squeezed if there is one target."""
+
+    posterior_: Any
+    _single_target: bool
+    _target_origin: Array
+
+    @property
+    def coef_(self) -> Array:
+        """Weights of the features."""
+        check_is_fitted(self, "posterior_")
+        coef: Array = self.posterior_.coef
+        return coef[:, 0] if self._single_target else coef.T
+
+    @property
+    def intercept_(self) -> Any:
+        """The intercept; zero unless ``fit_intercept`` is true."""
+        check_is_fitted(self, "posterior_")
+        return self._squeezed((self.posterior_.intercept + self._target_origin)[None])[0]
+
+    @property
+    def alpha_(self) -> float:
+        """The regularisation, either given or chosen by the fit."""
+        return float(self.posterior_.alpha)
+
+    @property
+    def log_evidence_(self) -> float:
+        """Log marginal likelihood of the training targets, if the solver computes it."""
+        return float(offered(self.posterior_, "log_evidence"))
+
+    @property
+    def condition_number_(self) -> float:
+        """Condition number of the linear system for the weights.
+
+        Times 2e-16, it is the relative error of the weights. It is computed at each access.
+        """
+        return float(offered(self.posterior_, "condition_number"))
+
+    def _squeezed(self, values: Any) -> Any:
+        return values[..., 0] if self._single_target else values
+
 
 _CHECKS: Mapping[str, Check] = {
     **KERNEL_CHECKS,
@@ -176,11 +258,7 @@ class RidgeHead(KernelParameters, LinearAttributes, BaseEstimator, ABC):
         self.sums_, self.posterior_, self.checks_ = sums, posterior, checks
 
     def _chosen_kernel(
-        self,
-        description: SimpleNamespace,
-        rows: Chunk,
-        targets: Targets,
-        rng: np.random.Generator,
+        self, description: SimpleNamespace, rows: Chunk, targets: Targets, rng: np.random.Generator
     ) -> AnyKernel:
         """Return the kernel with its length scale, or with learned parameters."""
         unresolved, length_scale = description.kernel, description.length_scale

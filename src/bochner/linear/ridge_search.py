@@ -76,11 +76,7 @@ class EvidenceSearch(ABC):
         low = np.append(np.minimum(origin - _REACH, theta), other_bounds[0])
         high = np.append(np.maximum(origin + _REACH, theta), other_bounds[1])
         end = minimised(
-            self.loss,
-            start,
-            n_steps=n_steps,
-            bounds=Bounds(low, high),
-            decrease=_TOLERANCE,
+            self.loss, start, n_steps=n_steps, bounds=Bounds(low, high), decrease=_TOLERANCE
         )
         return end.point, end.loss
 
@@ -186,10 +182,8 @@ class GramSearch(RidgeSearch):
     .. math:: -\tfrac12 \big[\nu (\log 2 \pi s^2 + 1) + \log |I + B / \alpha|\big],
               \qquad \nu s^2 = \alpha\, y^\top (B + \alpha I)^{-1} y,
 
-    plus half the sum of logarithms of the precisions of observations. The degrees of freedom
-    :math:`\nu` are the number of observations, less one with an intercept. It is the limit of the
-    evidence of infinitely many features (Rasmussen and Williams, "Gaussian processes for machine
-    learning", 2006, equation 5.8, maximised over the noise).
+    plus half the sum of logarithms of precisions, with :math:`\nu` observations, less one with an
+    intercept (Rasmussen and Williams, 2006, equation 5.8, maximised over the noise).
     """
 
     def value(self, point: Array) -> float:

@@ -27,11 +27,7 @@ FrequencyIndices = NDArray[np.int64]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class FunctionTerm(ABC):
-    """A sum of basis functions, which is one term of some of the sampled functions.
-
-    ``coef`` (q, k) are the weights of the basis functions in the ``k`` functions with the indices
-    ``members`` (k,). A shape of (q, 1) means the same weights in all of them.
-    """
+    """A sum of basis functions with weights (q, k), which is one term of some functions."""
 
     coef: Array
     members: FrequencyIndices

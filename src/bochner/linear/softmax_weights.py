@@ -64,13 +64,11 @@ def fit_softmax(
     *,
     has_biases: bool = True,
 ) -> SoftmaxWeights:
-    r"""Return the weights and biases of greatest penalised likelihood.
+    """Return the weights and biases of greatest penalised likelihood.
 
     ``scores`` (n, K, C) are out-of-fold scores of ``K`` models for ``C`` classes, ``labels`` (n,)
     are class indices, and a row of weight ``w`` counts as ``w`` equal rows. Biases, and weights
-    times the standard deviation of a model's scores between classes, have a normal prior of
-    standard deviation :math:`1 / \sqrt{0.1}`, so that the unit of the scores does not matter.
-    Without biases, the most probable class of a single model has its greatest score.
+    times the standard deviation of scores, have a normal prior of variance ten.
     """
     n, n_laws, n_classes = scores.shape
     weight = np.ones(n) if sample_weight is None else sample_weight
@@ -108,13 +106,11 @@ def left_out_probabilities(
     *,
     has_biases: bool = True,
 ) -> Array:
-    r"""Return leave-one-out probabilities (n,) of each row's label under the softmax.
+    """Return leave-one-out probabilities (n,) of each row's label under the softmax.
 
-    ``scores`` (n, K, C) and ``labels`` (n,) are the arguments of :func:`fit_softmax`, and weights
-    multiply the log-likelihood. One observation of the ``units`` is left out at a time or, with
-    ``groups`` (n,), all observations of its group. Parameters without an observation follow from
-    one Newton step: with the gradient :math:`g_i` and the Hessian :math:`H_i` of the left-out loss,
-    they change by :math:`(H - H_i)^{-1} g_i`, where :math:`H` is the Hessian of the penalised loss.
+    One observation of the ``units`` is left out at a time or, with ``groups`` (n,), its group.
+    With the gradient :math:`g_i` and the Hessian :math:`H_i` of the left-out loss, parameters
+    change by one Newton step, :math:`(H - H_i)^{-1} g_i`.
     """
     totals = units.totals
     number = np.arange(len(labels)) if groups is None else groups
@@ -254,11 +250,7 @@ def left_out_indicators(
     *,
     fit_intercept: bool,
 ) -> Array:
-    r"""Return leave-one-out predictions (s, t) of class indicators at sampled rows.
-
-    The leave-one-out residual is :math:`r_i / (1 - h_i)`, where :math:`r_i` is the residual of a
-    row and :math:`h_i` its diagonal entry of the hat matrix.
-    """
+    """Return leave-one-out predictions (s, t) of class indicators at sampled rows."""
     rows = sample.rows
     if isinstance(solution, RidgePosterior):
         # A posterior stores the inverse root; other solutions factorise the sums here.

@@ -10,8 +10,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from bochner._base import limits
-from bochner._base.amounts import as_bytes, in_words
 from bochner._base.arrays import as_positive_scalar
+from bochner._base.number_texts import as_bytes, in_words
 from bochner._base.registry import register
 from bochner.features.chunks import Chunk
 
@@ -123,13 +123,9 @@ class RidgeProblem:
     def float32_suffices(self, weight_rms: float) -> bool:
         r"""Return whether rounding in float32 products is negligible compared to ``alpha``.
 
-        The products of a row of weight :math:`w_i` have rounding errors of
-        :math:`6 \cdot 10^{-8} w_i k(0)` with independent signs, and their sum has an error of about
-        :math:`6 \cdot 10^{-8} k(0) (\sum_i w_i^2)^{1/2}`. Measured errors in the spectral norm are
-        1 to 30 times as large, larger for fewer features. ``alpha`` must be a thousand times this
-        estimate. In a Krein space float64 is used, because a pole may be closer to ``alpha`` than
-        zero. ``weight_rms`` is the root mean square weight of a chunk: if the condition holds for
-        every chunk of a stream, it holds for the sum over all chunks.
+        The sum of products has an error of about :math:`6 \cdot 10^{-8} k(0) (\sum_i w_i^2)^{1/2}`,
+        and errors in the spectral norm are up to 30 times as large: ``alpha`` must be a thousand
+        times the estimate. In a Krein space float64 is used, because of poles.
         """
         if self.alpha is None or self.is_indefinite:
             return False

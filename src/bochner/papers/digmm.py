@@ -61,12 +61,7 @@ from bochner._base.arrays import Array, steps
 from bochner._base.limits import EIGENVALUE_ROUNDING
 from bochner._base.registry import register
 from bochner.learned.mixture_bound import STIFFNESS, expected_log_weights, stick_posterior
-from bochner.learned.mixture_inference import (
-    Inference,
-    LearnedMixture,
-    LearnedPart,
-    Sketch,
-)
+from bochner.learned.mixture_inference import Inference, LearnedMixture, LearnedPart, Sketch
 from bochner.spectral.measure import Allocation
 
 # Pairs of rows in one block of the data's bound: 32 KiB for each group of frequencies.

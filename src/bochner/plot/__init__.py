@@ -12,8 +12,7 @@ changed.
 >>> display.figure_.savefig("kernel.pdf")  # doctest: +SKIP
 """
 
-from bochner.plot.calibration_curves import calibration
-from bochner.plot.class_errors import confusion, roc
+from bochner.plot.class_errors import calibration, confusion, roc
 from bochner.plot.display import Display, PanelLayout, to_svg
 from bochner.plot.effects import effect
 from bochner.plot.kernel_curves import envelope, kernel

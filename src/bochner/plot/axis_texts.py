@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bochner._base.arrays import Array
+from bochner._base.arrays import Array, as_array
 from bochner.plot.style import FONT, SMALL, any_script
 
 if TYPE_CHECKING:
@@ -21,6 +21,9 @@ _POINTS = 72.0
 _NAME_SHARE = 0.42
 """Largest share of a picture's width for row names on its left."""
 
+COLUMN_POINTS = 48.0
+"""Largest length in points of the names of columns, about ten characters."""
+
 _TICK_POINTS = 34.0
 """Smallest distance of ticks in points: a label of six characters and a gap."""
 
@@ -29,9 +32,6 @@ _FEWEST_TICKS, _MOST_TICKS = 2, 6
 
 _PLAIN = (1e-3, 1e5)
 """Range of an axis's largest absolute value without SI prefixes such as k and M."""
-
-_NEARLY_ALL = 99.5
-"""Percentage from which rounding to two digits gives 100 %."""
 
 _LINE = 1.2
 """Line height in units of the font size."""
@@ -103,19 +103,17 @@ def fitted(text: str, points: float, size: float = SMALL) -> str:
 
 def width_of(axis: "Axes") -> float:
     """Return the width of a panel's grid cell in points, labels and ticks included."""
-    return _share(axis, "width") * float(axis.figure.figure.get_figwidth()) * _POINTS
+    return float(_cell_points(axis)[0])
 
 
-def _share(axis: "Axes", side: str) -> float:
-    """Return the share of a figure's width or height reserved for a panel before layout."""
-    spec = axis.get_subplotspec()
-    if spec is None:
-        return float(getattr(axis.get_position(original=True), side))
-    grid = spec.get_gridspec()
-    wide = side == "width"
-    ratios = np.asarray(grid.get_width_ratios() if wide else grid.get_height_ratios())
-    places = spec.colspan if wide else spec.rowspan
-    return float(ratios[places.start : places.stop].sum() / ratios.sum())
+def _cell_points(axis: "Axes") -> Array:
+    """Return the width and height in points that a figure reserves for a panel before layout."""
+    shares, spec = list(axis.get_position(original=True).size), axis.get_subplotspec()
+    if spec is not None:
+        grid = spec.get_gridspec()
+        sides = (grid.get_width_ratios(), spec.colspan), (grid.get_height_ratios(), spec.rowspan)
+        shares = [np.sum(np.take(ratios, cells)) / np.sum(ratios) for ratios, cells in sides]
+    return as_array(_POINTS * axis.figure.figure.get_size_inches() * shares)
 
 
 def name_axis(axis: "Axis", name: str, points: float) -> None:
@@ -123,23 +121,26 @@ def name_axis(axis: "Axis", name: str, points: float) -> None:
     axis.set_label_text(fitted(name, points, FONT), parse_math=False, fontsize=FONT)
 
 
-def finish(axis: "Axes", xlabel: str, ylabel: str, ticks: str = "xy") -> None:
-    """Label the axes of a panel, shortened to the available room, and set ticks on numeric axes."""
+def finish(
+    axis: "Axes", xlabel: str, ylabel: str, ticks: str = "xy", *, are_dates: bool = False
+) -> None:
+    """Label the axes of a panel and set ticks on the axes named in ``ticks``, or dates along x."""
     across, up = panel_points(axis)
     name_axis(axis.xaxis, xlabel, across)
     name_axis(axis.yaxis, ylabel, up)
-    # Tick labels are about half as high as wide.
-    room = {"x": (axis.xaxis, across), "y": (axis.yaxis, 1.6 * up)}
-    for panel_axis, points in (room[letter] for letter in ticks):
-        number_ticks(panel_axis, points)
+    if are_dates:
+        date_ticks(axis.xaxis, across, xlabel)
+    elif "x" in ticks:
+        number_ticks(axis.xaxis, across)
+    if "y" in ticks:
+        number_ticks(axis.yaxis, 1.6 * up)  # Tick labels are about half as high as wide
 
 
 def panel_points(axis: "Axes") -> tuple[float, float]:
     """Return the lengths in points available for labels and ticks along both axes of a panel."""
-    height = _share(axis, "height") * float(axis.figure.figure.get_figheight()) * _POINTS
+    width, height = _cell_points(axis).tolist()
     # Labels and ticks of the other axis take about a fifth of a panel's grid cell, or more if the
     # ticks are names.
-    width = width_of(axis)
     return min(0.8 * width, width - _names_width(axis) - _MARGIN), height - _BELOW
 
 
@@ -164,9 +165,9 @@ def name_rows(axis: "Axes", names: Sequence[str], share: float = _NAME_SHARE) ->
     axis.grid(visible=False, axis="y")
 
 
-def name_columns(axis: "Axes", names: Sequence[str], points: float, most: float = 48.0) -> None:
-    """Label columns with names, rotated and cut to ``most`` points if there is no room."""
-    shown = [fitted(name, most) for name in names]
+def name_columns(axis: "Axes", names: Sequence[str], points: float) -> None:
+    """Label columns with names, cut to ``COLUMN_POINTS``, and rotated if there is no room."""
+    shown = [fitted(name, COLUMN_POINTS) for name in names]
     is_turned = max(map(text_width, shown), default=0.0) > 0.85 * points / max(len(names), 1)
     axis.set_xticks(range(len(names)), shown, rotation=90.0 if is_turned else 0.0, parse_math=False)
     axis.tick_params(axis="x", length=0.0)
@@ -243,10 +244,7 @@ def dates_of(years: Array) -> NDArray[np.datetime64]:
 
 
 def legend(axes: "Sequence[Axes]", handles: Sequence[Any], labels: Sequence[str]) -> None:
-    """Put a legend above the panels of a figure, or above the first panel of user axes.
-
-    A legend above the panels does not cover data.
-    """
+    """Put a legend above all panels of a figure, or above the first panel, where no data are."""
     figure = axes[0].figure
     # A figure's legend lies above titles, while a panel's legend would hide the panel's title.
     is_whole = len(figure.axes) == len(axes) and (len(axes) > 1 or bool(axes[0].get_title()))
@@ -254,8 +252,7 @@ def legend(axes: "Sequence[Axes]", handles: Sequence[Any], labels: Sequence[str]
     width = 0.95 * figure.figure.get_figwidth() * _POINTS
     if not is_whole:
         width = width_of(axes[0]) - (_MARGIN if has_names else _LEFT)
-    shown = [fitted(label, width - _HANDLE * SMALL) for label in labels]
-    columns = columns_of(shown, width)
+    shown, columns = _entries(labels, width)
     if is_whole:
         made = figure.legend(handles, shown, loc="outside upper left", ncols=columns)
     else:
@@ -271,24 +268,15 @@ def legend(axes: "Sequence[Axes]", handles: Sequence[Any], labels: Sequence[str]
 
 def legend_height(labels: Sequence[str], width: float) -> float:
     """Return the height in inches of a legend above a picture of a given width in inches."""
-    points = width * _POINTS - _LEFT
+    _, columns = _entries(labels, width * _POINTS - _LEFT)
+    return -(-len(labels) // columns) * _LEGEND_LINE / _POINTS
+
+
+def _entries(labels: Sequence[str], points: float) -> tuple[list[str], int]:
+    """Return shortened legend entries, and the largest number of columns that fit."""
     shown = [fitted(label, points - _HANDLE * SMALL) for label in labels]
-    return -(-len(labels) // columns_of(shown, points)) * _LEGEND_LINE / _POINTS
-
-
-def columns_of(labels: Sequence[str], points: float) -> int:
-    """Return the largest number of legend columns that fit; entries fill columns first."""
-    widths = [text_width(label) + _HANDLE * SMALL for label in labels]
+    widths = [text_width(label) + _HANDLE * SMALL for label in shown]
     for columns in range(len(widths), 1, -1):
         if sum(part.max() for part in np.array_split(widths, columns)) <= points:
-            return columns
-    return 1
-
-
-def per_cent(share: float) -> str:
-    """Return a share of at most one in per cent, with two digits.
-
-    >>> per_cent(0.0312), per_cent(0.43), per_cent(0.996)
-    ('3.1 %', '43 %', '100 %')
-    """
-    return f"{100.0 * share:.2g} %" if 100.0 * share < _NEARLY_ALL else "100 %"
+            return shown, columns
+    return shown, 1

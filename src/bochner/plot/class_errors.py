@@ -1,4 +1,4 @@
-"""Errors of classifiers: ROC curves and confusion matrices."""
+"""ROC curves and confusion matrices of classifiers; calibration of probabilities and intervals."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -6,19 +6,16 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from scipy.special import ndtri
 from sklearn.base import BaseEstimator
-from sklearn.metrics import (
-    ConfusionMatrixDisplay,
-    RocCurveDisplay,
-    confusion_matrix,
-    roc_auc_score,
-    roc_curve,
-)
+from sklearn.metrics import confusion_matrix, roc_auc_score, roc_curve
 
 from bochner._base.arrays import Array, as_array
+from bochner.comparison.outcomes import calibrated_range, coverage_of, mean_and_std
 from bochner.plot import axis_texts
 from bochner.plot.display import Display, PanelLayout
-from bochner.plot.style import FULL_WIDTH, MODEL, SMALL, WIDTH, Theme, look_of
+from bochner.plot.regression_errors import observed_target, of_target
+from bochner.plot.style import BAND, DATA, FULL_WIDTH, MODEL, SMALL, WIDTH, Theme, draw_curves
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -66,8 +63,7 @@ class RocDisplay(Display):
     def from_probabilities(cls, y: ArrayLike, probability: ArrayLike, classes: ArrayLike) -> Self:
         """Return one-versus-rest curves of observed classes (n,) and probabilities (n, C).
 
-        For two classes there is one curve, of the second class; for more than six classes, only the
-        most frequent classes have a curve.
+        Two classes have the curve of the second one; of more than six, the most frequent have one.
         """
         labels, names, predicted = np.asarray(y), np.asarray(classes), as_array(probability)
         check_labels(labels, names, len(predicted))
@@ -96,13 +92,8 @@ class RocDisplay(Display):
     def _draw(self, axes: "Sequence[Axes]", theme: Theme) -> None:
         (axis,) = axes
         axis.plot([0.0, 1.0], [0.0, 1.0], color=theme.ink, lw=0.7, zorder=1)
-        handles = []
-        for place, (false, true) in enumerate(self.curves.values()):
-            look = look_of(place)
-            drawn = RocCurveDisplay(fpr=false, tpr=true)
-            drawn.plot(axis, curve_kwargs={"color": look.color, "ls": look.dashes})
-            handles += np.ravel(drawn.line_).tolist()
-        axis.set(xlim=(-0.01, 1.01), ylim=(-0.01, 1.01), aspect="auto")
+        handles = draw_curves(axis, self.curves.values())
+        axis.set(xlim=(-0.01, 1.01), ylim=(-0.01, 1.01))
         axis_texts.finish(axis, "false positive rate", "true positive rate", ticks="")
         axis_texts.percent_ticks(axis)
         axis_texts.legend(axes, handles, self._names())
@@ -152,11 +143,7 @@ class ConfusionDisplay(Display):
 
     @classmethod
     def from_predictions(cls, y: ArrayLike, predicted: ArrayLike) -> Self:
-        """Return the counts of observed and predicted classes, each of shape (n,).
-
-        If there are more than thirty classes, the classes with the most rows are kept, and the
-        remaining classes are merged into one.
-        """
+        """Return counts of observed and predicted classes (n,), rare ones of many merged."""
         observed, predictions = np.asarray(y).astype(str), np.asarray(predicted).astype(str)
         labels = np.unique(np.concatenate([np.asarray(y), np.asarray(predicted)]))
         names = [str(name) for name in labels]
@@ -190,15 +177,10 @@ class ConfusionDisplay(Display):
         size = len(self.classes)
         shares = self.counts / np.maximum(self.counts.sum(axis=1, keepdims=True), 1)
         clear = LinearSegmentedColormap.from_list("shares", [(MODEL, 0.0), MODEL])
-        drawn = ConfusionMatrixDisplay(shares)
-        drawn.plot(
-            ax=axis, cmap=clear, colorbar=False, include_values=size <= _MOST_NUMBERED,
-            im_kw={"vmin": 0.0, "vmax": 1.0, "aspect": "auto"}, text_kw={"fontsize": SMALL},
-        )  # fmt: skip
-        if size <= _MOST_NUMBERED:
-            for place in np.ndindex(size, size):
-                color = "white" if shares[place] > 0.5 else theme.ink
-                drawn.text_[place].set(text=str(self.counts[place]), color=color)
+        axis.imshow(shares, cmap=clear, vmin=0.0, vmax=1.0, aspect="auto")
+        for i, j in np.ndindex(size, size) if size <= _MOST_NUMBERED else ():
+            color, text = "white" if shares[i, j] > 0.5 else theme.ink, str(self.counts[i, j])
+            axis.text(j, i, text, ha="center", va="center", color=color, fontsize=SMALL)
         axis_texts.name_rows(axis, list(self.classes), 0.25)
         axis.set_ylim(size - 0.5, -0.5)
         axis_texts.name_columns(axis, list(self.classes), 0.7 * axis_texts.width_of(axis))
@@ -238,3 +220,177 @@ def confusion(
     predicted, observed = np.ravel(model.predict(X)), np.asarray(y)
     check_labels(observed, observed, len(predicted))
     return ConfusionDisplay.from_predictions(observed, predicted).plot(ax, theme=theme)
+
+
+LEVELS = tuple(np.linspace(0.05, 0.95, 19).round(2).tolist())
+"""Nominal levels of the intervals whose coverage is counted."""
+
+_BINS, _FEWEST = 10, 5
+"""Number of bins of predicted probabilities, and smallest number of predictions in a drawn bin: the
+standard error of a share is then below 0.25."""
+
+_COUNTS = (0.0, 1.04, 1.0, 0.2)
+"""Bounds (x, y, width, height) of the panel of counts, in axes coordinates of the main panel."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class CalibrationDisplay(Display):
+    """Observed shares (k,) against predicted shares (k,), from n rows.
+
+    ``lower`` and ``upper`` (k,) are the ends of the 95 % range of calibrated predictions;
+    ``counts`` (b,) are numbers of predictions in equal bins, ``None`` for intervals.
+    """
+
+    predicted: Array
+    observed: Array
+    lower: Array
+    upper: Array
+    counts: Array | None = None
+    xlabel: str = "nominal level of intervals"
+    ylabel: str = "observed coverage"
+    n: int = 0
+
+    @classmethod
+    def from_intervals(
+        cls,
+        y: ArrayLike,
+        lower: ArrayLike,
+        upper: ArrayLike,
+        levels: ArrayLike,
+        clusters: NDArray[np.generic] | None = None,
+    ) -> Self:
+        """Return the coverage of observations (n,) by intervals (n, k) of nominal levels (k,).
+
+        Observations with equal ``clusters`` (n,) are dependent.
+        """
+        values, nominal = as_array(y)[:, None], as_array(levels)
+        covered = (as_array(lower) <= values) & (values <= as_array(upper))
+        parts = zip(covered.T, nominal.tolist(), strict=True)
+        found = [coverage_of(part, level, clusters) for part, level in parts]
+        shares = as_array([(each.observed, each.lower, each.upper) for each in found])
+        observed, low, high = shares.T
+        return cls(nominal, observed, low, high, n=len(values))
+
+    @classmethod
+    def from_probabilities(cls, y: ArrayLike, probability: ArrayLike, classes: ArrayLike) -> Self:
+        """Return frequencies of classes (n,) in bins of their predicted probabilities (n, C).
+
+        Several classes are pooled; bins of fewer than five predictions have no point.
+        """
+        labels, names, predicted = np.asarray(y), np.asarray(classes), as_array(probability)
+        check_labels(labels, names, len(predicted))
+        first = 1 if len(names) == 2 else 0
+        is_class = labels[:, None] == names[first:]
+        flat, hits = predicted[:, first:].ravel(), is_class.ravel()
+        number = np.minimum((_BINS * flat).astype(np.intp), _BINS - 1)
+        counts = np.bincount(number, minlength=_BINS)
+        used = counts >= _FEWEST
+        mean, share = (np.bincount(number, w, _BINS)[used] / counts[used] for w in (flat, hits))
+        xlabel = f"predicted probability of {names[1] if first else 'a class'}"
+        ends = calibrated_range(counts[used], mean)
+        return cls(mean, share, *ends, as_array(counts), xlabel, "observed share", len(labels))
+
+    @property
+    def outside(self) -> NDArray[np.intp]:
+        """Indices of points outside of the range, the largest difference first."""
+        order = np.argsort(-np.abs(self.observed - self.predicted), kind="stable")
+        is_inside = (self.lower <= self.observed) & (self.observed <= self.upper)
+        return order[~is_inside[order]]
+
+    def describe(self) -> str:
+        if not len(self.observed):
+            return f"{self.ylabel.capitalize()}: too few rows."
+        worst, n = int(np.argmax(np.abs(self.observed - self.predicted))), len(self.observed)
+        return (
+            f"{self.ylabel.capitalize()} against {self.xlabel}: {n - len(self.outside)} of {n} "
+            f"points are in the 95 % range of calibrated predictions; the largest difference is "
+            f"{100.0 * self.observed[worst]:.1f} % at {100.0 * self.predicted[worst]:.1f} %."
+        )
+
+    def _layout(self) -> PanelLayout:
+        # Equal scales on both axes
+        return PanelLayout(width=WIDTH, height=WIDTH * (0.8 if self.counts is None else 0.95))
+
+    def _draw(self, axes: "Sequence[Axes]", theme: Theme) -> None:
+        (axis,) = axes
+        line = axis.plot([0.0, 1.0], [0.0, 1.0], color=theme.ink, lw=0.7, zorder=1)[0]
+        points = axis.plot(self.predicted, self.observed, color=MODEL, marker="o", ms=3.0)[0]
+        axis.set(xlim=(0.0, 1.0), ylim=(0.0, 1.0))
+        axis_texts.finish(axis, self.xlabel, self.ylabel, ticks="")
+        axis_texts.percent_ticks(axis)
+        ends = self.predicted, self.lower, self.upper
+        if self.counts is None:
+            band = axis.fill_between(*ends, color=DATA, alpha=BAND, lw=0)
+            names = ["observed", "calibrated", f"95 % range, n = {self.n:,}"]
+            axis_texts.legend(axes, [points, line, band], names)
+            return
+        axis.vlines(*ends, color=DATA, alpha=2.0 * BAND, lw=4.0)
+        points.set(linestyle="none", markersize=3.5)
+        above, most = axis.inset_axes(_COUNTS), int(self.counts.max())
+        edges = np.linspace(0.0, 1.0, len(self.counts) + 1)
+        above.bar(edges[:-1], self.counts, np.diff(edges), align="edge", color=DATA, alpha=0.6)
+        above.set(xlim=(0.0, 1.0), ylabel="count")
+        above.tick_params(labelbottom=False)
+        above.set_yticks([most], [f"{most:,}"])
+
+
+def calibration(
+    model: BaseEstimator,
+    X: object,
+    y: ArrayLike,
+    *,
+    levels: ArrayLike = LEVELS,
+    target: int | None = None,
+    ax: "Axes | Sequence[Axes] | None" = None,
+    theme: str = "light",
+) -> CalibrationDisplay:
+    """Draw how often intervals cover, or classes occur, against how often they should.
+
+    Parameters
+    ----------
+    model : fitted estimator
+        A regressor with ``predict_quantiles``, or with ``predict(X, return_std=True)`` for normal
+        intervals, or a classifier with ``predict_proba``.
+    X, y, target, ax, theme
+        As in :func:`predictions`.
+    levels : array-like of shape (k,), default=0.05, 0.1, ..., 0.95
+        Nominal levels of the intervals of a regressor.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sklearn.gaussian_process import GaussianProcessRegressor
+    >>> from bochner import plot
+    >>> X = np.linspace(0.0, 1.0, 50)[:, None]
+    >>> y = X[:, 0] + np.random.default_rng(0).normal(size=50)
+    >>> model = GaussianProcessRegressor(alpha=1.0).fit(X[::2], y[::2])
+    >>> plot.calibration(model, X[1::2], y[1::2], levels=[0.5, 0.9]).predicted
+    array([0.5, 0.9])
+    """
+    if hasattr(model, "predict_proba"):
+        display = CalibrationDisplay.from_probabilities(*probabilities_of(model, X, y))
+        return display.plot(ax, theme=theme)
+    nominal, values = np.sort(as_array(levels).ravel()), observed_target(y, target)
+    if not len(nominal) or not ((nominal > 0.0) & (nominal < 1.0)).all():
+        raise ValueError(f"levels must be between 0 and 1, such as 0.9, got {levels!r}.")
+    ends = central_intervals(model, X, nominal, target)
+    return CalibrationDisplay.from_intervals(values, *ends, nominal).plot(ax, theme=theme)
+
+
+def central_intervals(
+    model: BaseEstimator, X: object, levels: Array, target: int | None
+) -> tuple[Array, Array]:
+    """Return lower and upper ends (n, k) of central intervals at k levels, or raise TypeError."""
+    below, above = 0.5 - 0.5 * levels, 0.5 + 0.5 * levels
+    if hasattr(model, "predict_quantiles"):
+        quantiles = as_array(model.predict_quantiles(X, np.concatenate([below, above])))
+        if quantiles.ndim > 2:
+            quantiles = quantiles[:, target or 0]
+        return quantiles[:, : len(levels)], quantiles[:, len(levels) :]
+    mean, std = (of_target(part, target) for part in mean_and_std(model, X))
+    if std is None:
+        raise TypeError(
+            f"{type(model).__name__} predicts no intervals: calibration takes a regressor with "
+            "predict_quantiles or predict(X, return_std=True), or a classifier with predict_proba."
+        )
+    return mean[:, None] + np.outer(std, ndtri(below)), mean[:, None] + np.outer(std, ndtri(above))

@@ -83,14 +83,6 @@ def new_axes(layout: PanelLayout) -> "tuple[Figure, list[Axes]]":
     return figure, axes[: layout.panels]
 
 
-def _given_axes(ax: "Axes | Sequence[Axes]", count: int) -> "list[Axes]":
-    axes: list[Axes] = list(np.ravel(np.asarray(ax, dtype=object)))
-    if len(axes) != count or not all(hasattr(axis, "plot") for axis in axes):
-        expected = "one matplotlib Axes" if count == 1 else f"a sequence of {count} Axes"
-        raise ValueError(f"ax must be {expected}, one for each panel, got {ax!r}.")
-    return axes
-
-
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class Display(ABC):
     """Data of a picture, drawn by :meth:`plot`.
@@ -143,7 +135,13 @@ class Display(ABC):
             if ax is None:
                 figure, axes = new_axes(layout)
             else:
-                axes = _given_axes(ax, layout.panels)
+                axes = list(np.ravel(np.asarray(ax, dtype=object)))
+                count = layout.panels
+                if len(axes) != count or not all(hasattr(axis, "plot") for axis in axes):
+                    expected = (
+                        "one matplotlib Axes" if count == 1 else f"a sequence of {count} Axes"
+                    )
+                    raise ValueError(f"ax must be {expected}, one for each panel, got {ax!r}.")
                 figure = axes[0].figure.figure  # The root figure of a subfigure
                 for axis in axes:
                     dress(axis, colors)

@@ -4,12 +4,12 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator
 
-from bochner._base.arrays import Array
+from bochner._base.arrays import Array, as_array
 from bochner._base.frames import as_frame, of_arrow
-from bochner.files.columns import Column, read_column
+from bochner.files.columns import Column, labels, read_column
 from bochner.learned.learned_kernel_fit import LearnedKernelEstimator
 
 _MOST_INPUTS = 6
@@ -19,10 +19,7 @@ _MOST_INPUTS = 6
 def input_names(
     model: BaseEstimator, names: Sequence[str] | None, dim: int, X: object = None
 ) -> list[str]:
-    """Return names of inputs: ``names``, or the column names at fit, or x0, x1, ...
-
-    Raises ValueError if the number of names is not the number of inputs.
-    """
+    """Return ``names``, or those of the columns at fit, or x0, x1, ..., or raise ValueError."""
     column_names = names
     if names is None and hasattr(model, "encoder_"):
         # The kernel of a table model acts on encoded columns, which have different names.
@@ -36,18 +33,17 @@ def input_names(
     return [str(name) for name in column_names]
 
 
-def chosen_inputs(inputs: Sequence[int | str] | None, names: Sequence[str]) -> list[int]:
-    """Return the indices of inputs selected by index or name, by default the first six."""
+def chosen_inputs(inputs: Sequence[int | str] | None, names: Sequence[str]) -> dict[int, str]:
+    """Return names by index of inputs chosen by index or name, by default the first six."""
     if inputs is None:
-        return list(range(min(len(names), _MOST_INPUTS)))
+        return dict(enumerate(names[:_MOST_INPUTS]))
     numbers: dict[int | str, int] = {i: i % len(names) for i in range(-len(names), len(names))}
     numbers.update({name: i for i, name in enumerate(names)})
-    unknown = [item for item in inputs if item not in numbers]
-    if unknown or not len(inputs):
+    if not len(inputs) or not numbers.keys() >= {*inputs}:
         raise ValueError(
             f"inputs must be some of {', '.join(names)}, by name or number, got {list(inputs)}."
         )
-    return [numbers[item] for item in inputs]
+    return {numbers[item]: names[numbers[item]] for item in inputs}
 
 
 def per_input(name: str, value: ArrayLike, dim: int) -> Array:
@@ -69,10 +65,7 @@ def learned_models(model: BaseEstimator) -> list[LearnedKernelEstimator]:
 
 
 def column_of(model: BaseEstimator, X: Any, column: object) -> Column:
-    """Return a table column by name or index; an array of n values is returned unchanged.
-
-    Raises ValueError if the table has no such column, or there are not n values.
-    """
+    """Return a table column by name or index, or an array of n values, or raise ValueError."""
     X = as_frame("X", X)
     if not isinstance(column, str | int | np.integer):
         values = read_column("value", column)
@@ -82,14 +75,31 @@ def column_of(model: BaseEstimator, X: Any, column: object) -> Column:
                 f"{len(values.raw)} values."
             )
         return values
-    is_frame = hasattr(X, "columns")
-    table: Any = X if is_frame else np.asarray(X)
-    count = len(table.columns) if is_frame else table.shape[1]
-    names = [str(name) for name in table.columns] if is_frame else input_names(model, None, count)
-    if column not in (names if isinstance(column, str) else range(-count, count)):
+    series = series_of(X)
+    names = [name for name, _ in series]
+    if not hasattr(X, "columns"):
+        names = input_names(model, None, len(series))
+    if column not in (names if isinstance(column, str) else range(-len(names), len(names))):
         raise ValueError(f"column must be one of {', '.join(names)}, got {column!r}.")
-    place = names.index(column) if isinstance(column, str) else int(column) % count
-    if not is_frame:
-        return read_column(names[place], table[:, place])
-    series = table.iloc[:, place] if hasattr(table, "iloc") else table[names[place]]
-    return read_column(names[place], series)
+    place = names.index(column) if isinstance(column, str) else int(column)
+    return read_column(names[place], series[place][1])
+
+
+def series_of(table: Any) -> list[tuple[str, Any]]:
+    """Return names and entries of the columns of a table; columns of arrays are x0, x1, ..."""
+    if not hasattr(table, "columns"):
+        return [(f"x{i}", values) for i, values in enumerate(np.asarray(table).T)]
+    if hasattr(table, "iloc"):
+        return [(str(name), table.iloc[:, i]) for i, name in enumerate(table.columns)]
+    return [(str(name), table[name]) for name in table.columns]
+
+
+def drawn_values(column: Column) -> NDArray[Any]:
+    """Return the numbers, local times or levels (n,) of a column."""
+    if column.kind == "date":
+        times = np.full(len(column.raw), np.datetime64("NaT"), dtype="M8[us]")
+        times[column.present] = column.wall_times()
+        return times
+    if column.kind in ("numeric", "empty"):
+        return as_array(column.values)
+    return labels(column.raw, column.present)

@@ -15,7 +15,7 @@ from bochner.learned.learned_kernel_fit import LearnedKernelEstimator
 from bochner.plot.axis_texts import finish, legend
 from bochner.plot.display import Display, PanelLayout
 from bochner.plot.drawn_inputs import chosen_inputs, input_names, learned_models, per_input
-from bochner.plot.style import BAND, COLUMNS, MODEL, Theme, look_of
+from bochner.plot.style import BAND, COLUMNS, MODEL, Theme, draw_curves
 from bochner.spectral.frequencies import Frequencies
 
 if TYPE_CHECKING:
@@ -72,26 +72,19 @@ class KernelDisplay(Display):
     def _draw(self, axes: "Sequence[Axes]", theme: Theme) -> None:
         share_legend = all(tuple(labels) == tuple(self.labels[0]) for labels in self.labels)
         for number, (axis, name) in enumerate(zip(axes, self.names, strict=True)):
-            handles, labels = self._curves(axis, number)
+            lags, labels = self.lags[number], list(self.labels[number])
+            handles = draw_curves(axis, ((lags, values) for values in self.curves[number]))
+            if self.lower is not None and self.upper is not None:
+                ends = self.lower[number], self.upper[number]
+                handles.append(axis.fill_between(lags, *ends, color=MODEL, alpha=BAND, lw=0))
+                labels.append(f"{100.0 * self.level:g} % of draws")
             axis.axhline(0.0, color=theme.ink, lw=0.5, zorder=1)
-            axis.set_xlim(0.0, self.lags[number][-1])
+            axis.set_xlim(0.0, lags[-1])
             finish(axis, f"lag in {name}", "" if number % COLUMNS else "kernel")
             if len(labels) > 1 and not share_legend:
                 legend([axis], handles, labels)
         if len(labels) > 1 and share_legend:
             legend(axes, handles, labels)
-
-    def _curves(self, axis: "Axes", number: int) -> tuple[list[Any], list[str]]:
-        lags, labels = self.lags[number], list(self.labels[number])
-        handles: list[Any] = []
-        for place, values in enumerate(self.curves[number]):
-            look = look_of(place)
-            handles += axis.plot(lags, values, color=look.color, ls=look.dashes)
-        if self.lower is not None and self.upper is not None:
-            ends = self.lower[number], self.upper[number]
-            handles.append(axis.fill_between(lags, *ends, color=MODEL, alpha=BAND, lw=0))
-            labels.append(f"{100.0 * self.level:g} % of draws")
-        return handles, labels
 
 
 def kernel(
@@ -144,20 +137,30 @@ def kernel(
     banks = learned_models(model)
     function, draws = _functions(model, banks)
     centre, unit = _geometry(model, banks, rows)
-    all_names = input_names(model, names, len(centre), X)
     reach = per_input("extent", _REACH * unit if extent is None else extent, len(centre))
-    chosen = chosen_inputs(inputs, all_names)
-    middles = [_middles(rows, centre, unit, i) for i in chosen]
+    chosen = chosen_inputs(inputs, input_names(model, names, len(centre), X))
     lags = as_array([np.linspace(0.0, reach[i], _LAGS) for i in chosen])
-    shown = [all_names[i] for i in chosen]
-    along = list(zip(chosen, middles, lags, strict=True))
-    if draws or _is_stationary(function, along):
-        curves = as_array([[_from_origin(function, len(centre), i, lag)] for i, _, lag in along])
-        labels = [["posterior mean" if banks else "kernel"]] * len(chosen)
-        band = _band(draws, len(centre), chosen, lags, level)
-        return KernelDisplay(shown, lags, curves, labels, *band, level).plot(ax, theme=theme)
-    curves = as_array([[_around(function, u, i, lag) for u in each] for i, each, lag in along])
-    labels = [[f"at {u[i]:.3g}".replace("-", "−") for u in each] for i, each, _ in along]
+    shown, along = list(chosen.values()), list(zip(chosen, lags, strict=True))
+    labels = [["posterior mean" if banks else "kernel"]] * len(chosen)
+    if draws:
+        ends = [0.5 - 0.5 * level, 0.5 + 0.5 * level]
+        of_draws = [[_from_origin(draw, centre, i, lag) for draw in draws] for i, lag in along]
+        lower, upper = np.quantile(of_draws, ends, axis=1)
+        curves = as_array([[_from_origin(function, centre, i, lag)] for i, lag in along])
+        display = KernelDisplay(shown, lags, curves, labels, lower, upper, level)
+        return display.plot(ax, theme=theme)
+    middles = [_middles(rows, centre, unit, i) for i in chosen]
+    curves = as_array(
+        [
+            [_around(function, middle, i, lag) for middle in each]
+            for each, (i, lag) in zip(middles, along, strict=True)
+        ]
+    )
+    if np.ptp(curves, axis=1).max() <= _SAME * np.abs(curves).max():  # Stationary
+        curves = curves[:, :1]
+    else:
+        places = [each[:, i].tolist() for i, each in zip(chosen, middles, strict=True)]
+        labels = [[f"at {place:.3g}".replace("-", "−") for place in each] for each in places]
     return KernelDisplay(shown, lags, curves, labels).plot(ax, theme=theme)
 
 
@@ -168,16 +171,14 @@ def _functions(
     if not banks:
         return getattr(model, "kernel_", model), []
     draws = [draw for bank in banks for learned in bank.learned_ for draw in _draws(bank, learned)]
-    function = banks[0].kernel_ if len(banks) == 1 else _mean([bank.kernel_ for bank in banks])
+    kernels = [bank.kernel_ for bank in banks]
     places = np.unique(np.linspace(0, len(draws) - 1, _MOST_DRAWS).astype(np.intp))
-    return function, [draws[i] for i in places] if len(draws) >= _FEWEST_DRAWS else []
+    drawn = [draws[i] for i in places] if len(draws) >= _FEWEST_DRAWS else []
+    return lambda X, Y: np.mean([kernel(X, Y) for kernel in kernels], axis=0), drawn
 
 
 def _draws(bank: LearnedKernelEstimator, learned: Learned) -> list[KernelLike]:
-    """Return the kernels of posterior draws, if all of them are stationary.
-
-    Pooled draws are concatenated into one draw.
-    """
+    """Return the kernels of posterior draws, pooled draws apart, if all of them are stationary."""
     draws = learned.draws
     if any(len(draws.waves(index).modulated) for index in range(draws.n_draws)):
         return []
@@ -186,10 +187,6 @@ def _draws(bank: LearnedKernelEstimator, learned: Learned) -> list[KernelLike]:
     weight = np.full(n_waves, 1.0 / n_waves)
     parts = omega.reshape(-1, n_waves, omega.shape[2])
     return [Frequencies(part, weight).gram for part in parts]
-
-
-def _mean(kernels: Sequence[KernelLike]) -> KernelLike:
-    return lambda X, Y: np.mean([kernel(X, Y) for kernel in kernels], axis=0)
 
 
 def _geometry(
@@ -217,47 +214,23 @@ def _middles(rows: Array | None, centre: Array, unit: Array, i: int) -> Array:
     return middles
 
 
-def _is_stationary(kernel: KernelLike, along: Sequence[tuple[int, Array, Array]]) -> bool:
-    """Return whether a kernel has equal values around all midpoints, checked at a few lags."""
-    curves = as_array([[_around(kernel, u, i, lag[::20]) for u in each] for i, each, lag in along])
-    return bool(np.ptp(curves, axis=1).max() <= _SAME * np.abs(curves).max())
-
-
-def _band(
-    draws: Sequence[KernelLike], dim: int, chosen: Sequence[int], lags: Array, level: float
-) -> tuple[Array | None, Array | None]:
-    """Return the ends (k, L) of the band with the central share ``level`` of the draws."""
-    if not draws:
-        return None, None
-    ends = [0.5 - 0.5 * level, 0.5 + 0.5 * level]
-    bands = [
-        np.quantile([_from_origin(draw, dim, i, lag) for draw in draws], ends, axis=0)
-        for i, lag in zip(chosen, lags, strict=True)
-    ]
-    lower, upper = np.swapaxes(as_array(bands), 0, 1)
-    return lower, upper
-
-
-def _from_origin(kernel: KernelLike, dim: int, i: int, lags: Array) -> Array:
-    """Return kernel values (L,) between the origin and rows at L lags along an input."""
-    rows = lags[:, None] * (np.arange(dim) == i)
-    return _checked(kernel, rows, np.zeros((1, dim)))[:, 0]
+def _from_origin(kernel: KernelLike, centre: Array, i: int, lags: Array) -> Array:
+    """Return values (L,) of a stationary kernel at L lags along an input."""
+    rows = lags[:, None] * (np.arange(len(centre)) == i)
+    return as_array(kernel(rows, np.zeros((1, len(centre)))))[:, 0]
 
 
 def _around(kernel: KernelLike, middle: Array, i: int, lags: Array) -> Array:
     """Return kernel values (L,) between pairs of rows symmetric about a midpoint (d,)."""
     shifts = 0.5 * lags[:, None] * (np.arange(len(middle)) == i)
-    return np.diagonal(_checked(kernel, middle - shifts, middle + shifts))
-
-
-def _checked(kernel: KernelLike, left: Array, right: Array) -> Array:
+    left, right = middle - shifts, middle + shifts
     values = as_array(kernel(left, right))
     if values.shape != (len(left), len(right)):
         raise ValueError(
             f"Kernels must return shape ({len(left)}, {len(right)}) for {len(left)} and "
             f"{len(right)} rows, got {values.shape} from {kernel!r}."
         )
-    return values
+    return np.diagonal(values)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -282,12 +255,9 @@ class EnvelopeDisplay(Display):
 
     def _draw(self, axes: "Sequence[Axes]", theme: Theme) -> None:
         for number, (axis, name) in enumerate(zip(axes, self.names, strict=True)):
-            handles = []
-            for place, values in enumerate(self.curves.values()):
-                look = look_of(place)
-                at = self.places[number]
-                handles += axis.plot(at, values[number], color=look.color, ls=look.dashes)
-            axis.set_xlim(self.places[number][0], self.places[number][-1])
+            at = self.places[number]
+            handles = draw_curves(axis, ((at, part[number]) for part in self.curves.values()))
+            axis.set_xlim(at[0], at[-1])
             axis.set_ylim(bottom=0.0)
             finish(axis, name, "" if number % COLUMNS else self.ylabel)
         if len(self.curves) > 1:
@@ -334,14 +304,12 @@ def envelope(
             f"got {type(model).__name__}."
         )
     rows = check_rows_given(X, dtype=np.float64)
-    all_names = input_names(model, names, rows.shape[1], X)
-    chosen = chosen_inputs(inputs, all_names)
-    places = as_array([np.linspace(rows[:, i].min(), rows[:, i].max(), _LAGS) for i in chosen])
-    tables = []
-    for i, at in zip(chosen, places, strict=True):
-        table = np.tile(np.median(rows, axis=0), (len(at), 1))
+    chosen = chosen_inputs(inputs, input_names(model, names, rows.shape[1], X))
+    lowest, highest = rows[:, [*chosen]].min(axis=0), rows[:, [*chosen]].max(axis=0)
+    places = np.linspace(lowest, highest, _LAGS).T
+    tables = np.tile(np.median(rows, axis=0), (len(chosen), _LAGS, 1))
+    for table, i, at in zip(tables, chosen, places, strict=True):
         table[:, i] = at
-        tables.append(table)
     signal = as_array([model.signal_std(table) for table in tables])
     curves, unit = {"signal": signal}, "standard deviation"
     if signal.ndim > 2:
@@ -350,5 +318,4 @@ def envelope(
         unit = "standard deviation (log odds)"
     if hasattr(model, "noise_std"):
         curves["noise"] = as_array([model.noise_std(table) for table in tables])
-    shown = [all_names[i] for i in chosen]
-    return EnvelopeDisplay(shown, places, curves, unit).plot(ax, theme=theme)
+    return EnvelopeDisplay(list(chosen.values()), places, curves, unit).plot(ax, theme=theme)

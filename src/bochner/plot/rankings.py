@@ -2,18 +2,18 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import combinations
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator
 
 from bochner._base.arrays import Array, as_array
+from bochner._base.number_texts import number
 from bochner.comparison.outcomes import Outcome, Score
 from bochner.plot import axis_texts, style
 from bochner.plot.display import Display, PanelLayout
-from bochner.plot.drawn_inputs import (
-    input_names,
-)
+from bochner.plot.drawn_inputs import input_names
 from bochner.tables.sensitivity import VarianceShares
 
 if TYPE_CHECKING:
@@ -85,8 +85,8 @@ class SharesDisplay(Display):
     def _rows(self) -> list[str]:
         if not self.n_left_out:
             return list(self.names) or [self.nothing]
-        most = axis_texts.per_cent(min(self.share_left_out, 1.0))
-        return [*self.names, f"{self.n_left_out} more, together ≤ {most}"]
+        most = number(100.0 * min(self.share_left_out, 1.0), 2)
+        return [*self.names, f"{self.n_left_out} more, together ≤ {most} %"]
 
     def _draw(self, axes: "Sequence[Axes]", theme: style.Theme) -> None:
         (axis,) = axes
@@ -135,14 +135,9 @@ def relevance(
     >>> plot.relevance(model).names[0]
     'x1'
     """
-    shares = model.importance() if hasattr(model, "importance") else model
-    if isinstance(shares, VarianceShares):
-        parts = [str(column) for column in shares.columns], shares.share, shares.std_error
-        return SharesDisplay.largest(*parts, most=most).plot(ax, theme=theme)
-    learned = _learned_relevance(model, "relevance")
-    all_names = input_names(model, names, len(learned.inclusion))
-    display = SharesDisplay.largest(all_names, learned.inclusion, most=most)
-    return display.plot(ax, theme=theme)
+    shares, label = _shares(model, "relevance", names)
+    parts = list(map(str, shares.columns)), shares.share, shares.std_error
+    return SharesDisplay.largest(*parts, most=most, xlabel=label).plot(ax, theme=theme)
 
 
 def interactions(
@@ -175,32 +170,34 @@ def interactions(
     >>> plot.interactions(model).names[0]
     'x0 × x2'
     """
-    shares = model.interactions() if hasattr(model, "interactions") else model
-    label = _VARIANCE
-    if isinstance(shares, VarianceShares):
-        pairs = [" × ".join(pair) for pair in shares.columns]
-        share, error = shares.share, shares.std_error
-    else:
-        matrix = _learned_relevance(model, "interactions").interactions
-        all_names = input_names(model, names, len(matrix))
-        first, second = np.triu_indices(len(matrix), 1)
-        pairs = [f"{all_names[i]} × {all_names[j]}" for i, j in zip(first, second, strict=True)]
-        share, error = 2.0 * matrix[first, second], np.full(len(first), np.nan)  # Symmetric
-        label = _CURVATURE
-    strong = np.flatnonzero(share >= _LEAST_PAIR)
-    shown = [pairs[i] for i in strong], share[strong], error[strong]
-    display = SharesDisplay.largest(*shown, most=most, xlabel=label, nothing="no pair")
+    shares, label = _shares(model, "interactions", names)
+    strong = np.flatnonzero(shares.share >= _LEAST_PAIR)
+    pairs = [" × ".join(shares.columns[i]) for i in strong]
+    parts = pairs, shares.share[strong], shares.std_error[strong]
+    display = SharesDisplay.largest(*parts, most=most, xlabel=label, nothing="no pair")
     return display.plot(ax, theme=theme)
 
 
-def _learned_relevance(model: BaseEstimator, wanted: str) -> Any:
+def _shares(model: Any, wanted: str, names: Sequence[str] | None) -> tuple[VarianceShares, str]:
+    """Return shares of columns or pairs, and what they are shares of, or raise TypeError."""
+    method = "importance" if wanted == "relevance" else wanted
+    shares = getattr(model, method)() if hasattr(model, method) else model
+    if isinstance(shares, VarianceShares):
+        return shares, _VARIANCE
     learned = getattr(model, "relevance_", None)
     if learned is None:
         raise TypeError(
             f"{wanted} takes a fitted table model, VarianceShares, or a model with learned draws, "
             f"got {type(model).__name__}."
         )
-    return learned
+    if wanted == "relevance":
+        share, label = learned.inclusion, _VARIANCE
+        columns: list[Any] = input_names(model, names, len(share))
+    else:
+        matrix, label = learned.interactions, _CURVATURE
+        columns = list(combinations(input_names(model, names, len(matrix)), 2))
+        share = 2.0 * matrix[np.triu_indices(len(matrix), 1)]  # Symmetric
+    return VarianceShares(tuple(columns), share, np.full(len(share), np.nan)), label
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from inspect import signature
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -10,12 +9,11 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator
 
 from bochner._base.arrays import Array, as_array, as_level
-from bochner.comparison.outcomes import normal_half_width
-from bochner.files.columns import labels
+from bochner.comparison.outcomes import mean_and_std, with_ends, within
 from bochner.plot import axis_texts
 from bochner.plot.display import Display, PanelLayout
-from bochner.plot.drawn_inputs import column_of
-from bochner.plot.style import BAND, DATA, HEIGHT, MISSED, MODEL, MOST_VECTORS, WIDTH, Theme
+from bochner.plot.drawn_inputs import column_of, drawn_values
+from bochner.plot.style import BAND, DATA, MISSED, MODEL, MOST_VECTORS, WIDTH, Theme
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -40,47 +38,21 @@ _MOST_LEVELS = 20
 def observed_target(y: ArrayLike, target: int | None) -> Array:
     """Return a single target (n,) as numbers, or raise ValueError."""
     values = np.asarray(y)
-    if values.ndim == 2 and values.shape[1] == 1:
-        values = values[:, 0]
     if values.ndim == 2:
-        if target is None or not -values.shape[1] <= target < values.shape[1]:
+        count = values.shape[1]
+        if count > 1 and (target is None or not -count <= target < count):
             raise ValueError(
-                f"y has {values.shape[1]} targets: choose one of them with target=0, 1, ..., got "
-                f"target={target!r}."
+                f"y has {count} targets: choose one of them with target=0, 1, ..., got {target!r}."
             )
-        values = values[:, target]
+        values = values[:, 0 if count == 1 else target]
     if values.ndim != 1 or not len(values):
         raise ValueError(f"y must have shape (n,) or (n, t), with n > 0, got {values.shape}.")
     return as_array(values)
 
 
-def of_target(values: Any, target: int | None) -> Array:
+def of_target(values: Array | None, target: int | None) -> Any:
     """Select predictions (n,) of one target from an array (n,) or (n, t)."""
-    array = as_array(values)
-    return array if array.ndim == 1 else array[:, 0 if target is None else target]
-
-
-def mean_and_std(model: BaseEstimator, X: object, target: int | None) -> tuple[Array, Array | None]:
-    """Return predictions (n,), and standard deviations if the model has them."""
-    if "return_std" in signature(model.predict).parameters:
-        mean, std = model.predict(X, return_std=True)
-        return of_target(mean, target), of_target(std, target)
-    return of_target(model.predict(X), target), None
-
-
-def intervals(
-    model: BaseEstimator, X: object, level: float, target: int | None
-) -> tuple[Array, Array | None, Array | None]:
-    """Return predictions (n,), and interval ends if the model has intervals or deviations."""
-    if hasattr(model, "predict_interval"):
-        lower, upper = model.predict_interval(X, level)
-        mean = of_target(model.predict(X), target)
-        return mean, of_target(lower, target), of_target(upper, target)
-    mean, std = mean_and_std(model, X, target)
-    if std is None:
-        return mean, None, None
-    half = normal_half_width(level) * std
-    return mean, mean - half, mean + half
+    return values if values is None or values.ndim == 1 else values[:, target or 0]
 
 
 def _cloud(count: int) -> dict[str, Any]:
@@ -91,12 +63,7 @@ def _cloud(count: int) -> dict[str, Any]:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class PredictionsDisplay(Display):
-    """Predictions (n,) against observations (n,), with ends of intervals of a nominal level.
-
-    >>> observed, predicted = np.array([1.0, 2.0]), np.array([1.1, 2.9])
-    >>> PredictionsDisplay(observed, predicted, predicted - 0.5, predicted + 0.5).describe()
-    'Predictions against observations of 2 rows: RMSE 0.6403, 90 % intervals cover 50.0 %.'
-    """
+    """Predictions (n,) against observations (n,), with ends of intervals of a nominal level."""
 
     observed: Array
     predicted: Array
@@ -108,9 +75,7 @@ class PredictionsDisplay(Display):
     @property
     def covered(self) -> NDArray[np.bool_] | None:
         """Mask (n,) of the observations within their intervals; ``None`` without intervals."""
-        if self.lower is None or self.upper is None:
-            return None
-        return np.asarray((self.lower <= self.observed) & (self.observed <= self.upper))
+        return within(self.observed, self.lower, self.upper)
 
     def describe(self) -> str:
         rmse = np.sqrt(np.mean((self.observed - self.predicted) ** 2))
@@ -200,8 +165,9 @@ def predictions(
     """
     as_level(level)
     values = observed_target(y, target)
-    mean_and_ends = intervals(model, X, level, target)
-    return PredictionsDisplay(values, *mean_and_ends, level, unit).plot(ax, theme=theme)
+    mean, lower, upper = (of_target(part, target) for part in with_ends(model, X, level))
+    display = PredictionsDisplay(values, mean, lower, upper, level, unit)
+    return display.plot(ax, theme=theme)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -221,24 +187,21 @@ class ResidualsDisplay(Display):
     @property
     def limits(self) -> tuple[float, float] | None:
         """Limits of the residual axis if extreme residuals would stretch it, else ``None``."""
-        low, high = np.quantile(self.residuals, _CENTRAL)
-        room = _ROOM * float(high - low)
+        low, high = np.quantile(self.residuals, _CENTRAL).tolist()
+        room = _ROOM * (high - low)
         if self.is_text or np.ptp(self.residuals) <= _STRETCHED * (high - low + 2.0 * room):
             return None
-        return float(low) - room, float(high) + room
+        return low - room, high + room
 
     @property
     def n_beyond(self) -> int:
         """Number of residuals beyond the axis, which are drawn at its edge."""
-        if self.limits is None:
-            return 0
-        low, high = self.limits
+        low, high = self.limits or (-np.inf, np.inf)
         return int(np.sum((self.residuals < low) | (self.residuals > high)))
 
     def windows(self) -> tuple[NDArray[np.generic], Array]:
         """Return midpoints (w,) of windows of equally many rows, and residual quartiles (w, 3)."""
-        is_present = ~np.isnat(self.against) if self.against.dtype.kind == "M" else np.isfinite(
-            self.against.astype(np.float64))  # fmt: skip
+        is_present = np.isfinite(self.against)
         order = np.flatnonzero(is_present)[np.argsort(self.against[is_present], kind="stable")]
         count = int(np.clip(len(order) // _WINDOW_ROWS, 1, _WINDOWS))
         parts = [part for part in np.array_split(order, count) if len(part)]
@@ -264,9 +227,9 @@ class ResidualsDisplay(Display):
         )
 
     def _layout(self) -> PanelLayout:
-        return PanelLayout(
-            height=axis_texts.rows_height(len(self.levels()[0])) if self.is_text else HEIGHT
-        )
+        if self.is_text:
+            return PanelLayout(height=axis_texts.rows_height(len(self.levels()[0])))
+        return PanelLayout()
 
     def _draw(self, axes: "Sequence[Axes]", theme: Theme) -> None:
         (axis,) = axes
@@ -286,15 +249,13 @@ class ResidualsDisplay(Display):
         lower, middle, upper = quartiles.T
         band = axis.fill_between(at, lower, upper, color=MODEL, alpha=BAND, lw=0)
         line = axis.plot(at, middle, color=MODEL)[0]
-        is_date = self.against.dtype.kind == "M"
-        axis_texts.finish(axis, self.xlabel, self.ylabel, ticks="y" if is_date else "xy")
-        if is_date:
-            axis_texts.date_ticks(axis.xaxis, axis_texts.panel_points(axis)[0], self.xlabel)
+        are_dates = self.against.dtype.kind == "M"
+        axis_texts.finish(axis, self.xlabel, self.ylabel, are_dates=are_dates)
         axis_texts.legend(axes, [line, band], ["running median", "quartiles"])
 
     def _points(self, axis: "Axes") -> None:
         """Draw a point for each row, and a triangle at the edge for a residual beyond the axis."""
-        low, high = (-np.inf, np.inf) if self.limits is None else self.limits
+        low, high = self.limits or (-np.inf, np.inf)
         below, above = self.residuals < low, self.residuals > high
         shown = np.where(below | above, np.nan, self.residuals)
         axis.plot(self.against, shown, "o", color=DATA, ms=2.0, **_cloud(len(self.against)))
@@ -344,7 +305,7 @@ def residuals(
     ('x0', 'residual')
     """
     values = observed_target(y, target)
-    mean, std = mean_and_std(model, X, target)
+    mean, std = (of_target(part, target) for part in mean_and_std(model, X))
     in_unit = f" ({unit})" if unit else ""
     errors, label = values - mean, f"residual{in_unit}"
     if std is not None:
@@ -352,13 +313,6 @@ def residuals(
     if column is None:
         display = ResidualsDisplay(errors, mean, f"predicted{in_unit}", label)
         return display.plot(ax, theme=theme)
-    read_values = column_of(model, X, column)
-    against: NDArray[np.generic]
-    if read_values.kind == "date":
-        against = np.full(len(errors), np.datetime64("NaT"), dtype="M8[us]")
-        against[read_values.present] = read_values.wall_times()
-    elif read_values.kind in ("numeric", "empty"):
-        against = read_values.values
-    else:
-        against = labels(read_values.raw, read_values.present)
-    return ResidualsDisplay(errors, against, read_values.name, label).plot(ax, theme=theme)
+    chosen = column_of(model, X, column)
+    display = ResidualsDisplay(errors, drawn_values(chosen), chosen.name, label)
+    return display.plot(ax, theme=theme)

@@ -1,6 +1,6 @@
 """Pictures of forecasts with history and intervals, and of components of forecasts."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -10,12 +10,13 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from bochner._base.arrays import Array, MatrixLike, as_array, as_level
-from bochner.comparison.forecast_errors import SeriesForecast
+from bochner.comparison.forecast_fits import SeriesForecast
+from bochner.comparison.outcomes import with_ends
 from bochner.files.stamps import read_dates
 from bochner.plot import style
-from bochner.plot.axis_texts import date_ticks, finish, fitted, legend, panel_points, width_of
+from bochner.plot.axis_texts import finish, fitted, legend, width_of
 from bochner.plot.display import Display, PanelLayout
-from bochner.plot.regression_errors import intervals
+from bochner.plot.regression_errors import of_target
 from bochner.series.forecaster import Forecaster
 
 if TYPE_CHECKING:
@@ -114,7 +115,7 @@ class ForecastDisplay(Display):
             handles.append(axis.axvline(self.start, color=theme.ink, lw=0.7, ls="--", zorder=1))
             names.append("forecast starts")
         axis.margins(x=0.01)
-        _finish(axis, self.times, self.xlabel, self.ylabel)
+        finish(axis, self.xlabel, self.ylabel, are_dates=self.times.dtype.kind == "M")
         legend(axes, handles, names)
 
     def _observed(self) -> str:
@@ -188,24 +189,20 @@ def forecast(
         as_level(each)
     if not 1 <= len(levels) <= _MOST_BANDS:
         raise ValueError(f"level must be at most {_MOST_BANDS} levels, got {len(levels)}.")
-    level_intervals: list[tuple[float, Array, Array | None, Array | None]] = []
     if isinstance(model, Forecaster):
         check_is_fitted(model)
         times = forecast_times(model, X)
         steps: Any = X
-        means = as_array(model.predict(steps, inputs))
-        for each in levels:
-            lower, upper = model.predict_interval(steps, each, inputs)
-            level_intervals.append((each, means, as_array(lower), as_array(upper)))
+        mean = as_array(model.predict(steps, inputs))
+        ends = [[*map(as_array, model.predict_interval(steps, e, inputs))] for e in levels]
     else:
         rows, times = _rows_and_times(X)
-        level_intervals = [(each, *intervals(model, rows, each, None)) for each in levels]
+        found = [[of_target(part, 0) for part in with_ends(model, rows, each)] for each in levels]
+        mean, ends = found[0][0], [parts[1:] for parts in found if parts[1] is not None]
     order = np.argsort(times, kind="stable")
-    mean = level_intervals[0][1]
     bands = [
         (each, lower[order], upper[order])
-        for each, _, lower, upper in level_intervals
-        if lower is not None and upper is not None
+        for each, (lower, upper) in zip(levels, ends, strict=False)
     ]
     past = None if history is None else _history(history)
     held_out = None if truth is None else (times, as_array(truth))
@@ -307,14 +304,7 @@ class ComponentsDisplay(Display):
             shown = fitted(name, width_of(axis) - _LEFT)
             # A title, because a long name does not fit to the left of the panel.
             axis.set_title(shown, loc="left", fontsize=style.SMALL, parse_math=False)
-            _finish(axis, self.times, label, "")
-
-
-def _finish(axis: "Axes", times: NDArray[Any], xlabel: str, ylabel: str) -> None:
-    is_date = times.dtype.kind == "M"
-    finish(axis, xlabel, ylabel, ticks="y" if is_date else "xy")
-    if is_date:
-        date_ticks(axis.xaxis, panel_points(axis)[0], xlabel)
+            finish(axis, label, "", are_dates=self.times.dtype.kind == "M")
 
 
 def _with_gaps(times: NDArray[np.generic], values: Array) -> tuple[NDArray[Any], Array]:
@@ -387,26 +377,15 @@ def component_display(
         )
     at = forecast_times(model, times)
     order = np.argsort(at, kind="stable")
-    component_values = {
-        name: values[order] for name, values in _arrays(model.components(times, X, level=level))
-    }
-    chosen = list(component_values) if names is None else list(names)
-    for name in chosen:
-        if name not in component_values:
-            raise ValueError(
-                f"There is no component {name!r}: choose from {list(component_values)}."
-            )
-    means, lower, upper = (
-        np.stack([component_values[name][:, part] for name in chosen]) for part in range(3)
-    )
+    found: Any = model.components(times, X, level=level)
+    # Columns of a data frame are pairs of a component and one of its parts.
+    known = list(found.columns.unique(0)) if hasattr(found, "columns") else list(found)
+    chosen = known if names is None else list(names)
+    if unknown := [name for name in chosen if name not in known]:
+        raise ValueError(f"There is no component {unknown[0]!r}: choose from {known}.")
+    values = np.stack([np.asarray(found[name])[order] for name in chosen])
+    means, lower, upper = np.moveaxis(values, 2, 0)
     scale = getattr(model, "transformation_", "none")
     if isinstance(scale, str) and scale not in ("none", "floor"):
         chosen = [f"{name} ({scale})" for name in chosen]
     return ComponentsDisplay(chosen, at[order], means, lower, upper, xlabel)
-
-
-def _arrays(components: Any) -> Iterator[tuple[str, Array]]:
-    """Yield names and values (n, 3) of components from a mapping or a data frame."""
-    names = dict.fromkeys(name for name, _ in components) if hasattr(components, "iloc") else None
-    for name in components if names is None else names:
-        yield name, np.asarray(components[name])

@@ -9,7 +9,8 @@ from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator
 
 from bochner._base.arrays import Array, as_array
-from bochner.plot.axis_texts import finish, fitted, panel_points, per_cent, text_width
+from bochner._base.number_texts import percent
+from bochner.plot.axis_texts import finish, fitted, panel_points, text_width
 from bochner.plot.display import Display, PanelLayout
 from bochner.plot.drawn_inputs import chosen_inputs, input_names, learned_models
 from bochner.plot.style import COLUMNS, FONT, MODEL, SMALL, Theme
@@ -32,6 +33,9 @@ _LONGEST = float(2.0 * np.sqrt(12.0))
 _ROUNDING = 1e-9
 """Share of the variance below which a share counts as zero."""
 
+_TINY = float(np.finfo(np.float64).tiny)
+"""Lower bound of a sum of squares, against division by zero."""
+
 _MARGIN = 1.5
 """Ratio of the shortest period with variance to the lower end of the axis."""
 
@@ -44,12 +48,7 @@ _TICK_FACTORS = (1.0, 2.0, 5.0)
 
 @dataclass(frozen=True, slots=True, eq=False)
 class SpectrumDisplay(Display):
-    r"""Shares of the variance by frequency or period of d inputs, one panel each.
-
-    A real kernel has the same weight at :math:`\omega` and :math:`-\omega`, so :math:`|\omega|` is
-    drawn. Densities over frequencies have an axis of periods above; shares over periods have a
-    logarithmic axis.
-    """
+    """Shares of the variance by absolute frequency or by period of d inputs, one panel each."""
 
     names: Sequence[str]
     frequencies: Array  # (M, d), in radians per unit of the inputs
@@ -65,9 +64,8 @@ class SpectrumDisplay(Display):
             if not len(size):
                 parts.append(f"all frequencies of {name} are zero")
                 continue
-            order = np.argsort(size)
-            middle = size[order][np.searchsorted(np.cumsum(weight[order]), 0.5 * weight.sum())]
-            parts.append(f"half of the variance of {name} has periods below {_period(middle):.3g}")
+            middle = float(_period(_quantile(size, weight, 0.5)))
+            parts.append(f"half of the variance of {name} has periods below {middle:.3g}")
         return f"Spectrum: {'; '.join(parts)}."
 
     def _layout(self) -> PanelLayout:
@@ -93,7 +91,7 @@ class SpectrumDisplay(Display):
     def _by_frequency(
         self, axis: "Axes", name: str, size: Array, weight: Array, *, labelled: bool
     ) -> None:
-        end = _reach(size, weight)
+        end = 1.02 * _quantile(size, weight, _CENTRAL)
         bins = int(np.clip(np.sqrt(len(size)), *_BINS))
         mass, edges = np.histogram(size, bins, (0.0, end), weights=weight)
         density = mass / weight.sum() / np.diff(edges)
@@ -101,7 +99,7 @@ class SpectrumDisplay(Display):
         axis.set(xlim=(0.0, end), ylim=(0.0, 1.05 * density.max()))
         beyond = 1.0 - mass.sum() / weight.sum()
         notes = [
-            f"{per_cent(share)} {place}"
+            f"{percent(share)} {place}"
             for share, place in ((1.0 - weight.sum(), "zero"), (weight.sum() * beyond, "beyond"))
             if share > _ROUNDING
         ]
@@ -125,9 +123,7 @@ class SpectrumDisplay(Display):
         self, axis: "Axes", name: str, size: Array, weight: Array, *, labelled: bool
     ) -> None:
         period = _period(size)
-        order = np.argsort(period)
-        share = np.cumsum(weight[order]) / weight.sum()
-        shortest = float(period[order][np.searchsorted(share, 1.0 - _CENTRAL)])
+        shortest = _quantile(period, weight, 1.0 - _CENTRAL)
         longest = min(self.longest, float(period.max()))
         edges = np.geomspace(min(shortest, longest) / _MARGIN, longest, _PERIOD_BINS + 1)
         mass, _ = np.histogram(period, edges, weights=weight)
@@ -184,33 +180,30 @@ def spectrum(
         raise ValueError(f"axis must be 'auto', 'frequency' or 'period', got {axis!r}.")
     omega, weights, is_learned = _frequencies(model)
     dim = omega.shape[1]
-    all_names = input_names(model, names, dim)
-    chosen = chosen_inputs(inputs, all_names)
+    chosen = chosen_inputs(inputs, input_names(model, names, dim))
     if axis == "auto":
         axis = "period" if is_learned and dim == 1 else "frequency"
     if longest is None:
         longest = float("inf")
         if is_learned and len(chosen) == 1:
-            longest = _LONGEST * float(learned_models(model)[0]._scaling.scale[chosen[0]])
-    shown = [all_names[i] for i in chosen]
-    display = SpectrumDisplay(shown, omega[:, chosen], weights, axis, longest, unit)
-    return display.plot(ax, theme=theme)
+            longest = _LONGEST * float(learned_models(model)[0]._scaling.scale[[*chosen]].item())
+    parts = list(chosen.values()), omega[:, [*chosen]], weights
+    return SpectrumDisplay(*parts, axis, longest, unit).plot(ax, theme=theme)
 
 
 def _frequencies(model: BaseEstimator) -> tuple[Array, Array, bool]:
     """Return frequencies (M, d) in inverse input units, their shares, and whether learned."""
     if banks := learned_models(model):
-        omega, shares = [], []
-        for bank in banks:
-            for learned in bank.learned_:
-                draws = learned.draws
-                omega.append(
-                    (draws.frequencies / bank._scaling.scale).reshape(-1, bank.n_features_in_)
-                )
-                energy = _wave_energy(draws.coef, draws.n_waves)
-                shares.append(energy.ravel() / energy.sum())
-        weights = np.concatenate(shares)
-        return np.concatenate(omega), weights / weights.sum(), True
+        pairs = [(bank, learned.draws) for bank in banks for learned in bank.learned_]
+        omega = np.concatenate(
+            [
+                (draws.frequencies / bank._scaling.scale).reshape(-1, bank.n_features_in_)
+                for bank, draws in pairs
+            ]
+        )
+        shares = [_wave_energy(draws.coef, draws.n_waves).ravel() for _, draws in pairs]
+        weights = np.concatenate([share / share.sum() for share in shares])
+        return omega, weights / weights.sum(), True
     features = getattr(model, "frequencies_", None)
     if features is None:
         raise TypeError(
@@ -225,12 +218,9 @@ def _period(size: ArrayLike) -> Array:
     return as_array(2.0 * np.pi / np.asarray(size, dtype=np.float64))
 
 
-def _reach(size: Array, weight: Array) -> float:
-    """Return the axis limit: 2 % beyond a weighted quantile of the absolute frequencies."""
-    order = np.argsort(size)
-    share = np.cumsum(weight[order]) / weight.sum()
-    last = min(int(np.searchsorted(share, _CENTRAL)), len(size) - 1)
-    return 1.02 * float(size[order[last]])
+def _quantile(values: Array, weight: Array, share: float) -> float:
+    """Return the smallest value up to which values have a share of the weight."""
+    return float(np.quantile(values, share, weights=weight, method="inverted_cdf"))
 
 
 def _round_periods(end: float, points: float) -> Array:
@@ -247,11 +237,7 @@ def _round_periods(end: float, points: float) -> Array:
 
 
 def _wave_energy(coef: Array, n_frequencies: int) -> Array:
-    """Return the share (S, m) of each frequency in its draw's variance.
-
-    ``coef`` (S, p) holds the weights of cosines and sines in turn, then of other columns.
-    """
+    """Return each wave's share (S, m) of its draw's variance, from weights of cosines and sines."""
     waves = coef[:, : 2 * n_frequencies].reshape(len(coef), n_frequencies, 2)
-    energy: Array = np.sum(waves**2, axis=2)
-    energy /= np.maximum(energy.sum(axis=1, keepdims=True), np.finfo(np.float64).tiny)
-    return energy
+    energy = np.sum(waves**2, axis=2)
+    return as_array(energy / np.maximum(energy.sum(axis=1, keepdims=True), _TINY))

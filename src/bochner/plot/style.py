@@ -1,11 +1,13 @@
 """The common style of all pictures: sizes, themes, and a colour for each method."""
 
 import warnings
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
+
+from bochner._base.arrays import Array
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -87,6 +89,13 @@ class Look:
         """Return the options of ``Axes.plot`` for a line with markers."""
         face = "none" if self.is_hollow else self.color
         return {"color": self.color, "ls": self.dashes, "marker": self.marker, "mfc": face}
+
+
+def draw_curves(axis: "Axes", curves: Iterable[tuple[Array, Array]]) -> list[Any]:
+    """Draw curves with their default looks, and return their handles for a legend."""
+    looks = ((look_of(place), curve) for place, curve in enumerate(curves))
+    lines = (axis.plot(*xy, color=look.color, ls=look.dashes) for look, xy in looks)
+    return [line for part in lines for line in part]
 
 
 METHODS: Mapping[str, Look] = MappingProxyType(

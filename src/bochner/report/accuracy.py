@@ -4,64 +4,41 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from bochner._base.arrays import Array, as_array
-from bochner._base.number_texts import counted, number, percent, with_error
+from bochner._base.arrays import as_array
+from bochner._base.number_texts import counted, number, percent
 from bochner.comparison.contenders import OURS
-from bochner.comparison.outcomes import (
-    METRICS,
-    OF_CLASSES,
-    OF_NUMBERS,
-    Coverage,
-    Outcome,
-    Score,
-    coverage_of,
-    outcome_coverage,
-)
-from bochner.comparison.verdict import calibration, difference, scope
+from bochner.comparison.outcomes import METRICS, Coverage, Outcome, Score, outcome_coverage
+from bochner.comparison.verdict import best_other, calibration, difference, metric_text, scope
 from bochner.plot import comparison
-from bochner.plot.calibration_curves import CalibrationDisplay
+from bochner.plot.class_errors import LEVELS, CalibrationDisplay, central_intervals
 from bochner.plot.regression_errors import PredictionsDisplay
-from bochner.report.html_blocks import Block, Cell, Figure, Section, Table, drawn
+from bochner.report.html_blocks import (
+    Block,
+    Cell,
+    Figure,
+    Section,
+    Table,
+    count_cell,
+    drawn,
+    number_cell,
+    share_cell,
+)
 from bochner.report.subject import Subject
-
-_LEVELS = tuple(np.linspace(0.05, 0.95, 19).round(2).tolist())
-"""Number of nominal levels at which interval coverage is drawn."""
-
-_SHARES = ("r2", "coverage", "error")
-"""Metrics that are shown in per cent."""
 
 _THIRDS = ("lowest third", "middle third", "highest third")
 _FEWEST = 5
 """Smallest number of rows in each third of the predictions for a table of errors."""
 
 
-def metric_of(subject: Subject) -> str:
-    """Return the name of the metric by which methods are compared."""
-    outcome = subject.study.own
-    if outcome.classes is None:
-        return "rmse"
-    return "log_loss" if outcome.probability is not None else "error"
-
-
-def shown(name: str, score: Score) -> str:
-    """Return the text of a table cell with a metric and its standard error."""
-    if name in _SHARES:
-        return percent(score.value, score.std_error)
-    if name == "auc":
-        return f"{score.value:.3f}"
-    return with_error(score.value, score.std_error)
-
-
 def errors_section(subject: Subject) -> Section:
     """Return the section with the test errors of all methods and their standard errors."""
-    study = subject.named
+    study, metric = subject.named, subject.study.own.metrics[0]
     blocks: list[Block] = [_errors_text(subject), _errors_table(subject)]
     if study.others:
-        metric = metric_of(subject)
-        with_metric = {n: o for n, o in study.outcomes.items() if metric in o.scores()}
-        caption = _comparison_caption(subject, metric)
+        known = {name: each for name, each in study.outcomes.items() if metric in each.metrics}
         title = subject.titled(f"{METRICS[metric]} of all methods")
-        blocks.append(drawn(comparison(with_metric, metric), title, caption))
+        caption = _comparison_caption(subject, known, metric)
+        blocks.append(drawn(comparison(known, metric), title, caption))
     return Section("errors", "Errors", blocks)
 
 
@@ -86,63 +63,59 @@ def _errors_text(subject: Subject) -> str:
 
 
 def _errors_table(subject: Subject) -> Table:
-    study, metric = subject.study, metric_of(subject)
-    names = [*(OF_NUMBERS if study.own.classes is None else OF_CLASSES)]
-    scores = {method: outcome.scores() for method, outcome in study.outcomes.items()}
+    outcomes, own = subject.study.outcomes, subject.study.own
+    metric, others = own.metrics[0], subject.study.others
     # Metrics known for the model alone allow no comparison, and are shown in other sections.
-    least = 2 if len(scores) > 1 else 1
-    names = [
-        n for n in names if sum(n in method_scores for method_scores in scores.values()) >= least
-    ]
-    order = sorted(scores, key=lambda m: scores[m][metric].value if metric in scores[m] else np.inf)
-    timed = any(np.isfinite(outcome.seconds) for outcome in study.outcomes.values())
+    least = min(2, len(outcomes))
+    names = [n for n in own.metrics if sum(n in o.metrics for o in outcomes.values()) >= least]
+    timed = any(np.isfinite(outcome.seconds) for outcome in outcomes.values())
     heads = ["method", *(METRICS[name] for name in names), *["seconds to fit"] * timed]
-    heads += [f"{METRICS[metric]} of {OURS} / method"] * bool(study.others)
+    heads += [f"{METRICS[metric]} of {OURS} / method"] * bool(others)
     rows = []
-    for method in order:
-        outcome, method_scores = study.outcomes[method], scores[method]
-        cells = [Cell(method)] + [_score_cell(name, method_scores.get(name)) for name in names]
-        if timed:
-            cells.append(Cell(number(outcome.seconds, 3), outcome.seconds))
-        if study.others:
-            cells.append(_ratio_cell(study.own, method, outcome, metric))
-        rows.append(cells)
-    return Table("Errors on test rows", heads, rows, emphasized=order.index(OURS))
+    for method, outcome in outcomes.items():
+        cells = [Cell(method), *score_cells(outcome, names)]
+        cells += [number_cell(outcome.seconds)] * timed
+        if others:
+            cells.append(_ratio_cell(own, method, outcome, metric))
+        rows.append((_rank(outcome, metric), cells))
+    rows.sort(key=lambda row: row[0])
+    order = [cells for _, cells in rows]
+    emphasized = [cells[0].text for cells in order].index(OURS)
+    return Table("Errors on test rows", heads, order, emphasized=emphasized)
 
 
-def _score_cell(name: str, score: Score | None) -> Cell:
-    return Cell("–", np.inf) if score is None else Cell(shown(name, score), score.value)
+def _rank(outcome: Outcome, metric: str) -> float:
+    return outcome.scores().get(metric, Score(np.inf)).value
+
+
+def score_cells(outcome: Outcome, names: Sequence[str]) -> list[Cell]:
+    """Return cells with metrics and their standard errors, or dashes for unknown metrics."""
+    scores = outcome.scores()
+    return [
+        Cell(metric_text(name, scores[name]), scores[name].value) if name in scores else _UNKNOWN
+        for name in names
+    ]
+
+
+_UNKNOWN = Cell("–", np.nan)
 
 
 def _ratio_cell(our_outcome: Outcome, method: str, other: Outcome, metric: str) -> Cell:
     if method == OURS:
         return Cell("1", 1.0)
-    if metric not in other.scores():
-        return Cell("–", np.inf)
+    if metric not in other.metrics:
+        return _UNKNOWN
     gap = difference(our_outcome, method, other)
     return Cell(f"{gap.ratio:.2f} ({gap.lower:.2f} to {gap.upper:.2f})", gap.ratio)
 
 
-def _comparison_caption(subject: Subject, metric: str) -> str:
-    study = subject.named
-    scores = {
-        n: score for n, o in study.outcomes.items() if (score := o.scores().get(metric)) is not None
-    }
-    order = sorted(scores, key=lambda name: scores[name].value)
-    first, second = order[0], order[1] if len(order) > 1 else order[0]
-    text = f"{first} has the lowest {METRICS[metric]}, {shown(metric, scores[first])}"
-    if second == first:
-        return f"{text}. Whiskers are standard errors."
-    against = second if first == OURS else first
-    n_compared = len(scores) - (OURS in scores)
-    gap = difference(study.own, against, study.outcomes[against], n_compared)
-    change = abs(gap.ratio - 1.0)
-    direction = "lower" if gap.ratio < 1.0 else "higher"
-    verb = "is" if gap.is_certain else "is not"
-    return (
-        f"{text}. That of {OURS} is {percent(change)} {direction} than that of {against}; the "
-        f"difference {verb} significant. Whiskers are standard errors."
-    )
+def _comparison_caption(subject: Subject, known: Mapping[str, Outcome], metric: str) -> str:
+    best = min(known, key=lambda name: _rank(known[name], metric))
+    lowest = metric_text(metric, known[best].scores()[metric])
+    text = f"{best} has the lowest {METRICS[metric]}, {lowest}."
+    if (gap := best_other(subject.named)) is not None:
+        text += f" That of {OURS} is {gap.change} than that of {gap.other}; {gap.conclusion}."
+    return f"{text} Whiskers are standard errors."
 
 
 def thirds(outcome: Outcome) -> dict[str, Outcome]:
@@ -189,23 +162,15 @@ def _predictions_caption(subject: Subject, of_thirds: Mapping[str, Outcome]) -> 
 def _thirds_table(of_thirds: Mapping[str, Outcome]) -> Table:
     rows = []
     for place, (name, part) in enumerate(of_thirds.items()):
-        scores, bias = part.scores(), float(np.mean(part.y - part.prediction))
-        cells = [Cell(f"{name} ({_ends(part.prediction)})", place)]
-        cells += [Cell(f"{len(part.y):,}", len(part.y)), _cell(scores["rmse"]), _cell(bias, 2)]
-        coverage = scores["coverage"].value if "coverage" in scores else np.nan
-        cells += [Cell(percent(coverage, digits=1), coverage), _cell(scores.get("width"))]
-        rows.append(cells)
+        scores, unknown = part.scores(), Score(np.nan)
+        low, high = (number(float(pick(part.prediction)), 3) for pick in (np.min, np.max))
+        cells = [Cell(f"{name} ({low} to {high})", place), count_cell(len(part.y))]
+        cells += [number_cell(scores["rmse"].value)]
+        cells += [number_cell(float(np.mean(part.y - part.prediction)), 2)]
+        cells += [share_cell(scores.get("coverage", unknown).value, digits=1)]
+        rows.append([*cells, number_cell(scores.get("width", unknown).value)])
     heads = ("predictions", "rows", "RMSE", "observed − predicted", "coverage", "mean width")
     return Table("Errors by size of the prediction", heads, rows)
-
-
-def _cell(value: Score | float | None, digits: int = 3) -> Cell:
-    size = value.value if isinstance(value, Score) else np.nan if value is None else value
-    return Cell(number(size, digits), size)
-
-
-def _ends(values: Array) -> str:
-    return f"{number(float(values.min()), 3)} to {number(float(values.max()), 3)}"
 
 
 def intervals_section(subject: Subject) -> Section:
@@ -214,48 +179,25 @@ def intervals_section(subject: Subject) -> Section:
     return Section("calibration", "Calibration", [calibration(study), _coverage_figure(subject)])
 
 
-def _intervals_at(subject: Subject, levels: Array) -> tuple[Array, Array]:
-    """Return lower and upper interval ends (n, k) of the test rows at k levels."""
-    study = subject.study
-    tails = np.concatenate((0.5 - 0.5 * levels, 0.5 + 0.5 * levels))
-    ends = as_array(study.model.predict_quantiles(study.split.X_test, tails))
-    if ends.ndim > 2:
-        ends = ends[:, subject.number]
-    return ends[:, : len(levels)], ends[:, len(levels) :]
-
-
 def _coverage_figure(subject: Subject) -> Figure:
-    outcome, levels = subject.study.own, np.array(_LEVELS)
-    lower, upper = _intervals_at(subject, levels)
-    is_covered = (lower <= outcome.y[:, None]) & (outcome.y[:, None] <= upper)
-    coverages = [
-        coverage_of(of_level, float(level), outcome.clusters)
-        for of_level, level in zip(is_covered.T, levels, strict=True)
-    ]
-    display = CalibrationDisplay(
-        levels,
-        as_array([each.observed for each in coverages]),
-        as_array([each.lower for each in coverages]),
-        as_array([each.upper for each in coverages]),
-        n=len(outcome.y),
-    )
-    text = _coverage_caption(coverages, outcome_coverage(outcome))
+    study, outcome, levels = subject.study, subject.study.own, as_array(LEVELS)
+    ends = central_intervals(study.model, study.split.X_test, levels, subject.study.number)
+    display = CalibrationDisplay.from_intervals(outcome.y, *ends, levels, outcome.clusters)
+    text = _coverage_caption(display, outcome_coverage(outcome))
     return drawn(display, subject.titled("Coverage of intervals by level"), text)
 
 
-def _coverage_caption(coverages: Sequence[Coverage], at_level: Coverage | None) -> str:
-    """Return a sentence on the levels whose coverage is outside its expected range.
-
-    At the level of the study, the sentence repeats the study's own result.
-    """
-    outside = [each for each in coverages if each.is_narrow or each.is_wide]
-    if not outside:
+def _coverage_caption(display: CalibrationDisplay, at_level: Coverage | None) -> str:
+    """Return a sentence on levels with a coverage out of its range, and on the study's level."""
+    if not len(display.outside):
         return "Coverage is within the range of calibrated intervals at all levels."
-    worst = max(outside, key=lambda each: abs(each.observed - each.level))
+    parts = display.predicted, display.observed, display.lower, display.upper
+    worst = Coverage(*(float(part[display.outside[0]]) for part in parts))
     text = (
-        f"Coverage is outside of the range of calibrated intervals at {len(outside)} of "
-        f"{len(coverages)} levels. The largest difference: intervals of {100.0 * worst.level:.0f} "
-        f"% contain {percent(worst.observed, digits=1)} of the observations, {worst.judgement}."
+        f"Coverage is outside of the range of calibrated intervals at {len(display.outside)} of "
+        f"{len(display.observed)} levels. The largest difference: intervals of "
+        f"{100.0 * worst.level:.0f} % contain {percent(worst.observed, digits=1)} of the "
+        f"observations, {worst.judgement}."
     )
     if at_level is None or at_level.level == worst.level:
         return text

@@ -5,9 +5,17 @@ import numpy as np
 from bochner._base.number_texts import counted, percent
 from bochner.comparison.outcomes import Outcome
 from bochner.comparison.verdict import calibration
-from bochner.plot.calibration_curves import CalibrationDisplay
-from bochner.plot.class_errors import ConfusionDisplay, RocDisplay
-from bochner.report.html_blocks import Block, Cell, Figure, Section, Table, drawn
+from bochner.plot.class_errors import CalibrationDisplay, ConfusionDisplay, RocDisplay
+from bochner.report.html_blocks import (
+    Block,
+    Cell,
+    Figure,
+    Section,
+    Table,
+    count_cell,
+    drawn,
+    share_cell,
+)
 from bochner.report.name_texts import cut, quoted
 from bochner.report.subject import Subject
 
@@ -31,20 +39,20 @@ def _roc(subject: Subject, outcome: Outcome) -> Figure:
     assert outcome.probability is not None
     display = RocDisplay.from_probabilities(outcome.y, outcome.probability, outcome.classes)
     best, worst = (pick(display.areas, key=display.areas.__getitem__) for pick in (max, min))
+    largest, least = display.areas[best], display.areas[worst]
     if len(outcome.classes) == 2:
         text = (
-            f"In {percent(display.areas[best])} of all pairs of a row of class {quoted(best)} and "
+            f"In {percent(largest)} of all pairs of a row of class {quoted(best)} and "
             "a row of the other class, the first has the higher probability of that class: the "
             "area under the curve."
         )
-    elif display.areas[best] - display.areas[worst] < 0.0005:  # Equal to three decimals
-        text = f"Each class against all others: all areas are {display.areas[best]:.3f}."
+    elif largest - least < 0.0005:  # Equal to three decimals
+        text = f"Each class against all others: all areas are {largest:.3f}."
     else:
         few = "" if len(display.areas) == len(outcome.classes) else " of the most frequent classes"
         text = (
-            f"Each class against all others: the area under the curve is largest for "
-            f"{quoted(best)} ({display.areas[best]:.3f}) and least for {quoted(worst)} "
-            f"({display.areas[worst]:.3f}){few}."
+            "Each class against all others: the area under the curve is largest for "
+            f"{quoted(best)} ({largest:.3f}) and least for {quoted(worst)} ({least:.3f}){few}."
         )
     return drawn(display, subject.titled("ROC curves"), text)
 
@@ -68,23 +76,19 @@ def _confusion(subject: Subject, outcome: Outcome) -> Figure:
 def _class_table(outcome: Outcome) -> Table:
     """Return the table of counts, recall and precision of each class."""
     assert outcome.classes is not None
-    rows = []
-    for place, name in enumerate(outcome.classes):
-        is_observed, is_predicted = outcome.y == name, outcome.prediction == name
-        recall = float(np.mean(is_predicted[is_observed])) if is_observed.any() else float("nan")
-        precision = (
-            float(np.mean(is_observed[is_predicted])) if is_predicted.any() else float("nan")
-        )
-        cells = [Cell(cut(name)), Cell(f"{is_observed.sum():,}", int(is_observed.sum()))]
-        cells += [Cell(f"{is_predicted.sum():,}", int(is_predicted.sum()))]
-        cells += [Cell(percent(recall), recall), Cell(percent(precision), precision)]
-        if outcome.probability is not None:
-            mean = float(np.mean(outcome.probability[:, place]))
-            cells.append(Cell(percent(mean), mean))
-        rows.append(cells)
-    heads = ["class", "test rows", "predicted rows", "recall", "precision"]
-    heads += ["mean probability"] * (outcome.probability is not None)
-    return Table("Classes", heads, rows)
+    counts = outcome.confusion()
+    right, observed, predicted = np.diag(counts), counts.sum(axis=1), counts.sum(axis=0)
+    with np.errstate(invalid="ignore"):  # NaN without rows
+        shares = [right / observed, right / predicted]
+    if outcome.probability is not None:
+        shares.append(outcome.probability.mean(axis=0))
+    rows = [
+        [Cell(cut(name)), count_cell(observed[k]), count_cell(predicted[k])]
+        + [share_cell(part[k]) for part in shares]
+        for k, name in enumerate(outcome.classes)
+    ]
+    heads = ["class", "test rows", "predicted rows", "recall", "precision", "mean probability"]
+    return Table("Classes", heads[: 3 + len(shares)], rows)
 
 
 def probabilities_section(subject: Subject) -> Section:
@@ -104,19 +108,15 @@ def probabilities_section(subject: Subject) -> Section:
 def _probabilities_caption(display: CalibrationDisplay) -> str:
     if not len(display.observed):
         return "There are too few rows for shares."
-    outside = np.flatnonzero(
-        (display.observed < display.lower) | (display.observed > display.upper)
+    where = "the range of calibrated probabilities, the grey bars."
+    if not len(display.outside):
+        return f"In all bins the observed share is within {where}"
+    predicted, observed = (
+        float(part[display.outside[0]]) for part in (display.predicted, display.observed)
     )
-    if not len(outside):
-        return (
-            "In all bins the observed share is within the range of calibrated probabilities, the "
-            "grey bars."
-        )
-    worst = outside[np.argmax(np.abs(display.observed - display.predicted)[outside])]
-    side = "too low" if display.observed[worst] > display.predicted[worst] else "too high"
     return (
-        f"In {len(outside)} of {counted(len(display.observed), 'bin')} the observed share is "
-        f"outside of the range of calibrated probabilities, the grey bars. The largest difference: "
-        f"probabilities of {percent(float(display.predicted[worst]))} are {side}, the class occurs "
-        f"in {percent(float(display.observed[worst]))} of the rows."
+        f"In {len(display.outside)} of {counted(len(display.observed), 'bin')} the observed share "
+        f"is outside of {where} The largest difference: probabilities of {percent(predicted)} are "
+        f"too {'low' if observed > predicted else 'high'}, the class occurs in {percent(observed)} "
+        "of the rows."
     )

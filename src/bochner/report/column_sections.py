@@ -1,21 +1,23 @@
 """Report sections on importance, interactions and effects of columns."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
+from functools import partial
 from itertools import compress
 from typing import Any
 
 import numpy as np
 
+from bochner._base.names import listed
 from bochner._base.number_texts import counted, number, percent
-from bochner.comparison.study import Model
 from bochner.comparison.verdict import LEAST_PAIR, no_pairs, sum_of_shares
 from bochner.plot.axis_texts import dates_of
 from bochner.plot.effects import EffectDisplay
 from bochner.plot.rankings import SharesDisplay
 from bochner.report.html_blocks import MOST_UNFOLDED, Block, Cell, Figure, Section, Table, drawn
-from bochner.report.name_texts import joined, listed, quoted, short
+from bochner.report.name_texts import joined, quoted, short
 from bochner.report.subject import Subject
+from bochner.tables.encodings import is_free_text
 from bochner.tables.sensitivity import Effect, VarianceShares
 
 _MOST_BARS = 15
@@ -24,7 +26,7 @@ _MOST_BARS = 15
 _LEAST_EFFECT = 0.01
 """Smallest share of the variance for which the effect of a column or pair is drawn."""
 
-_VALUES, _PAIR_VALUES = 24, 10
+_VALUES = {1: 24, 2: 10}
 """Number of grid values of a column's effect, and of each column of a pair."""
 
 _MOST_LEVELS = 3
@@ -44,46 +46,56 @@ def importance_section(subject: Subject) -> Section | None:
         text += f" {note}"
     if subject.n_targets > 1:
         text += " Shares are those of all targets together, in units of their standard deviations."
-    figures = [_importance_figure(shares)]
-    blocks: list[Block] = [text, figures]
+    figures = [_shares_figure("Importance of columns", shares, importance_sentence(shares))]
     table = _shares_table("Columns by importance", "column", shares)
-    blocks.append(replace(table, is_folded=len(table.rows) > MOST_UNFOLDED))
-    if pairs is not None:
-        is_strong = pairs.share >= LEAST_PAIR
-        if is_strong.any():
-            strong = VarianceShares(
-                tuple(compress(pairs.columns, is_strong)),
-                pairs.share[is_strong],
-                pairs.std_error[is_strong],
-            )
-            figures.append(_pairs_figure(strong))
-            blocks.append(_pairs_table(strong, n_weak=int(np.sum(~is_strong))))
-        else:
-            blocks.append(no_pairs(pairs))
+    folded = replace(table, is_folded=len(table.rows) > MOST_UNFOLDED)
+    blocks: list[Block] = [text, figures, folded]
+    if pairs is None:
+        return Section("importance", "Importance and interactions", blocks)
+    is_strong = pairs.share >= LEAST_PAIR
+    if is_strong.any():
+        names = tuple(compress(pairs.columns, is_strong))
+        strong = VarianceShares(names, pairs.share[is_strong], pairs.std_error[is_strong])
+        caption = (
+            f"{' and '.join(map(quoted, names[0]))} interact most: {_share(strong, 0)} of the "
+            "variance of predictions is due to their interaction."
+        )
+        figures.append(_shares_figure("Interactions of columns", strong, caption))
+        n_weak = int(np.sum(~is_strong))
+        least = f"less than {100.0 * LEAST_PAIR:.0f} % each"
+        note = f"{counted(n_weak, 'more pair')} of important columns: {least}." if n_weak else ""
+        table = _shares_table("Interactions of columns", "columns", strong)
+        blocks.append(replace(table, note=note))
+    else:
+        blocks.append(no_pairs(pairs))
     return Section("importance", "Importance and interactions", blocks)
 
 
-def _pairs_table(strong: VarianceShares, n_weak: int) -> Table:
-    table = _shares_table("Interactions of columns", "columns", strong)
-    least = f"{100.0 * LEAST_PAIR:.0f} %"
-    note = f"{counted(n_weak, 'more pair')} of important columns: less than {least} each."
-    return replace(table, note=note if n_weak else "")
+def _share(shares: VarianceShares, place: int) -> str:
+    return percent(float(shares.share[place]), float(shares.std_error[place]))
 
 
-def _importance_figure(shares: VarianceShares) -> Figure:
+def _shares_figure(title: str, shares: VarianceShares, caption: str) -> Figure:
     names = [joined(name) for name in shares.columns]
     display = SharesDisplay.largest(names, shares.share, shares.std_error, most=_MOST_BARS)
-    return drawn(display, "Importance of columns", importance_sentence(shares))
+    return drawn(display, title, caption)
+
+
+def _shares_table(title: str, head: str, shares: VarianceShares) -> Table:
+    rows = [
+        [Cell(joined(name)), Cell(_share(shares, place), float(shares.share[place]))]
+        for place, name in enumerate(shares.columns)
+    ]
+    return Table(title, (head, "share of variance"), rows)
 
 
 def importance_sentence(shares: VarianceShares) -> str:
     """Return a sentence on the most important column and its share of the variance."""
     if not len(shares.share) or not shares.share[0] > 0.0:
         return "Predictions depend on no column."
-    first = f"{percent(float(shares.share[0]), float(shares.std_error[0]))}"
     text = (
-        f"{quoted(shares.columns[0])} is the most important column: {first} of the variance of "
-        "predictions involves it"
+        f"{quoted(shares.columns[0])} is the most important column: {_share(shares, 0)} of the "
+        "variance of predictions involves it"
     )
     if len(shares.share) > 1 and shares.share[1] > 0.0:
         ratio = float(shares.share[0] / shares.share[1])
@@ -95,39 +107,23 @@ def importance_sentence(shares: VarianceShares) -> str:
     return f"{text}."
 
 
-def _pairs_figure(pairs: VarianceShares) -> Figure:
-    names = [joined(pair) for pair in pairs.columns]
-    display = SharesDisplay.largest(names, pairs.share, pairs.std_error, most=_MOST_BARS)
-    first, second = (quoted(name) for name in pairs.columns[0])
-    share = percent(float(pairs.share[0]), float(pairs.std_error[0]))
-    caption = (
-        f"{first} and {second} interact most: {share} of the variance of predictions is due to "
-        "their interaction."
-    )
-    return drawn(display, "Interactions of columns", caption)
-
-
-def _shares_table(title: str, head: str, shares: VarianceShares) -> Table:
-    rows = [
-        [Cell(joined(name)), Cell(percent(float(share), float(error)), float(share))]
-        for name, share, error in zip(shares.columns, shares.share, shares.std_error, strict=True)
-    ]
-    return Table(title, (head, "share of variance"), rows)
-
-
 def effects_section(subject: Subject, most: int, most_pairs: int) -> Section | None:
     """Return the section with averaged predictions along the most important columns and pairs."""
     study = subject.study
     if study.importance is None:
         return None
     names = [name for name in _above(study.importance, most) if name in subject.columns]
-    cyclic = [name for name in names if _has_cycles(study.model, name)]
-    smooth = [name for name in names if name not in cyclic]
-    figures = [_figure(subject, study.model.effect(name, n_values=_VALUES)) for name in smooth]
-    strongest_pairs = [] if study.interactions is None else _above(study.interactions, most_pairs)
-    pairs = [pair for pair in strongest_pairs if not {*pair}.intersection(cyclic)]
-    effects = [study.model.effect(*pair, n_values=_PAIR_VALUES) for pair in pairs]
-    figures += [_figure(subject, effect) for effect in effects]
+    states: list[Any] = study.model.encoder_.columns_
+    free = [state["name"] for state in states if is_free_text(state)]
+    cyclic = [s["name"] for s in states if {"hour", "weekday"} & {*s.get("cycles", ())}]
+    drawn_names = [(name,) for name in names]
+    if study.interactions is not None:
+        drawn_names += _above(study.interactions, most_pairs)
+    figures = [
+        _figure(subject, study.model.effect(*each, n_values=_VALUES[len(each)]))
+        for each in drawn_names
+        if not {*each} & {*cyclic, *free}
+    ]
     if not figures:
         return None
     text = (
@@ -140,9 +136,10 @@ def effects_section(subject: Subject, most: int, most_pairs: int) -> Section | N
             "the common average: they are wide where other columns change the effect, and are no "
             "confidence intervals."
         )
-    if cyclic:
-        names = [quoted(name) for name in cyclic]
-        text += f" Effects of dates with hours or weekdays, {listed(names)}, are not drawn."
+    if left_out := [quoted(name) for name in names if name in cyclic]:
+        text += f" Effects of dates with hours or weekdays, {listed(left_out)}, are not drawn."
+    if left_out := [quoted(name) for name in names if name in free]:
+        text += f" Free text, {listed(left_out)}, has no curve: its parts have effects together."
     return Section("effects", "Effects of columns", [text, figures])
 
 
@@ -151,15 +148,9 @@ def _above(shares: VarianceShares, most: int) -> list[Any]:
     return list(shares.columns[: min(n_above, most)])
 
 
-def _has_cycles(model: Model, name: str) -> bool:
-    """Return whether a column has dates whose hour or weekday is a feature."""
-    states: dict[str, Any] = {state["name"]: state for state in model.encoder_.columns_}
-    return not {"hour", "weekday"}.isdisjoint(states[name].get("cycles", ()))
-
-
 def _figure(subject: Subject, effect: Effect) -> Figure:
     if effect.mean.ndim > len(effect.columns) and not subject.study.is_classification:
-        k = subject.number  # The target index, if the model has several targets
+        k = subject.study.number  # The target index, if the model has several targets
         parts = (getattr(effect, part)[..., k] for part in ("mean", "lower", "upper"))
         effect = Effect(effect.columns, effect.values, *parts)
     dates = [name for name in effect.columns
@@ -171,18 +162,18 @@ def _figure(subject: Subject, effect: Effect) -> Figure:
 
 def effect_sentence(effect: Effect, dates: Sequence[str] = ()) -> str:
     """Return a sentence on where averaged predictions are smallest and largest."""
-    means, averaged = effect.mean.reshape(-1), "The average prediction"
+    means, averaged = effect.mean.reshape(-1), "prediction"
+    shown: Callable[[float], str] = partial(number, digits=3)
     if effect.classes is not None:
         cells = effect.mean.reshape(-1, len(effect.classes))
         k = 1 if len(effect.classes) == 2 else int(np.argmax(np.ptp(cells, axis=0)))
-        means, averaged = cells[:, k], f"The average probability of {quoted(effect.classes[k])}"
+        means, averaged, shown = cells[:, k], f"probability of {quoted(effect.classes[k])}", percent
     shape = tuple(map(len, effect.values))
-    low, high = (np.unravel_index(pick(means), shape) for pick in (np.argmin, np.argmax))
-    where = [_where(effect, place, dates) for place in (low, high)]
-    ends = [number(float(value), 3) for value in (means.min(), means.max())]
-    if effect.classes is not None:
-        ends = [percent(float(value)) for value in (means.min(), means.max())]
-    return f"{averaged} ranges from {ends[0]} ({where[0]}) to {ends[1]} ({where[1]})."
+    low, high = (
+        f"{shown(float(means[place]))} ({_where(effect, np.unravel_index(place, shape), dates)})"
+        for place in (np.argmin(means), np.argmax(means))
+    )
+    return f"The average {averaged} ranges from {low} to {high}."
 
 
 def _where(effect: Effect, place: Sequence[np.intp], dates: Sequence[str]) -> str:

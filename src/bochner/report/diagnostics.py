@@ -1,19 +1,21 @@
 """All checks of a report, and the checks of the rows and columns of a table."""
 
-from collections.abc import Iterator, Sequence
+import shlex
+from collections.abc import Sequence
+from itertools import combinations, compress
 from typing import Any
 
 import numpy as np
 from scipy.stats import rankdata
 
+from bochner._base.names import listed
 from bochner._base.number_texts import counted, percent, with_error
 from bochner.comparison.study import Study
 from bochner.comparison.verdict import best_other
 from bochner.files.identifiers import may_identify
 from bochner.report import error_checks, unlike_rows
-from bochner.report.accuracy import metric_of
 from bochner.report.html_blocks import Finding, Section, fine
-from bochner.report.name_texts import listed, quoted
+from bochner.report.name_texts import quoted
 from bochner.report.residual_section import Drift, drifts
 from bochner.report.subject import Subject, subjects_of
 
@@ -33,6 +35,9 @@ _MUCH_MISSING = 0.05
 _CORRELATED = 0.8
 """Absolute rank correlation from which two columns are reported as correlated."""
 
+_IMPORTANT = 0.01
+"""Share of the variance above which a column is examined for correlations."""
+
 _RARE = 10
 """Number of test rows of a class below which its recall has a standard error above 15 %."""
 
@@ -40,7 +45,7 @@ _RARE = 10
 def rows(subject: Subject) -> Finding:
     """Check that there are enough training rows, and enough test rows to estimate the error."""
     outcome = subject.study.own
-    score = outcome.scores()[metric_of(subject)]
+    score = outcome.scores()[outcome.metrics[0]]
     n_columns = len(subject.columns)
     if subject.n_fit < _ROWS_PER_COLUMN * n_columns:
         return Finding(
@@ -66,11 +71,25 @@ def _compared(subject: Subject) -> str:
     best = best_other(subject.study)
     if best is None:
         return ""
-    verb = "is" if best.is_certain else "is not"
     return (
         f" The ratio to the error of {best.other}, {best.ratio:.2f} ({best.lower:.2f} to "
-        f"{best.upper:.2f}), comes from the same rows and is known better: the difference {verb} "
-        "significant."
+        f"{best.upper:.2f}), comes from the same rows and is known better: {best.conclusion}."
+    )
+
+
+def leaking(subject: Subject) -> Finding:
+    """Check for columns that nearly determine the target alone."""
+    names = [quoted(leak.column) for leak in subject.study.leaks]
+    if not names:
+        return fine("No column determines the target alone.")
+    verb = "determines" if len(names) == 1 else "determine"
+    flags = " ".join(f"--drop {shlex.quote(leak.column)}" for leak in subject.named.leaks)
+    return Finding(
+        "check",
+        f"Too good to be true: {listed(names)} nearly {verb} the target",
+        "A column that is computed from the target, or known only after it, is not there when you "
+        "predict. Errors of predictions without it are larger than those of this report.",
+        f"If it is not known in time, fit without it ({flags}).",
     )
 
 
@@ -141,13 +160,11 @@ def classes(subject: Subject) -> Finding | None:
     title = f"Never predicted: {listed(never)}" if never else f"Rare classes: {listed(rare)}"
     texts = []
     if never:
-        texts.append(
-            f"{listed(never)} never {'has' if len(never) == 1 else 'have'} the highest probability."
-        )
+        texts.append(f"The highest probability is never that of {listed(never)}.")
     if rare:
         texts.append(
-            f"{listed(rare)} {'has' if len(rare) == 1 else 'have'} fewer than {_RARE} test rows, "
-            "so that their error rates are uncertain."
+            f"There are fewer than {_RARE} test rows of {listed(rare)}, so that error rates of "
+            "these rows are uncertain."
         )
     return Finding(
         "check" if never else "note",
@@ -164,38 +181,28 @@ def correlated(subject: Subject) -> Finding | None:
     values = study.model.background_values_
     if values is None:
         return None
-    states = study.model.encoder_.columns_
-    importance, default = study.importance, 1.0
-    shares: dict[Any, float] = {}
+    states, importance = study.model.encoder_.columns_, study.importance
+    names: set[Any] = {state["name"] for state in states}
     if importance is not None:
-        shares = dict(zip(importance.columns, importance.share.tolist(), strict=True))
-        default = 0.0
-    used = [
-        i
+        names = {*compress(importance.columns, importance.share > _IMPORTANT)}
+    used = {
+        i: quoted(state["name"])
         for i, state in enumerate(states)
-        if state["kind"] in ("numeric", "date") and shares.get(state["name"], default) > 0.01
-    ]
+        if state["kind"] in ("numeric", "date") and state["name"] in names
+    }
     if len(used) < 2:
         return None
-    correlations = np.atleast_2d(np.corrcoef(rankdata(values[:, used], axis=0), rowvar=False))
-    pairs = [
-        (
-            abs(correlations[i, j]),
-            states[used[i]]["name"],
-            states[used[j]]["name"],
-            correlations[i, j],
-        )
-        for i in range(len(used))
-        for j in range(i + 1, len(used))
-        if abs(correlations[i, j]) > _CORRELATED
-    ]
-    if not pairs:
+    ranks, columns = rankdata(values[:, list(used)], axis=0), list(used.values())
+    pairs = list(combinations(range(len(used)), 2))
+    correlations = np.asarray(np.corrcoef(ranks, rowvar=False))
+    found = correlations[tuple(zip(*pairs, strict=True))]
+    order = [k for k in np.argsort(-np.abs(found)) if abs(found[k]) > _CORRELATED]
+    if not order:
         return fine("No two important columns are strongly correlated.")
-    pairs.sort(reverse=True)
-    names = [f"{quoted(a)} and {quoted(b)} ({value:.2f})" for _, a, b, value in pairs]
+    texts = [f"{' and '.join(columns[i] for i in pairs[k])} ({found[k]:.2f})" for k in order]
     return Finding(
         "note",
-        f"Correlated columns: {listed(names, 3)}",
+        f"Correlated columns: {listed(texts, 3)}",
         "The numbers are rank correlations. These columns are strongly correlated, so their "
         "importances are interchangeable, and the effect of one column at fixed values of the "
         "other is an extrapolation.",
@@ -210,40 +217,37 @@ _WEIGHTS = ("check", "note", "fine")
 
 def diagnostics_section(all_findings: Sequence[Finding]) -> Section:
     """Return the section that lists all findings, the most urgent first."""
-    order = [each for weight in _WEIGHTS for each in all_findings if each.weight == weight]
-    counts = {weight: sum(each.weight == weight for each in all_findings) for weight in _WEIGHTS}
-    verb = "needs" if counts["check"] < 2 else "need"
-    parts = [f"{counts['check'] or 'none'} {verb} attention"]
-    if counts["note"]:
-        parts.append(f"{counts['note']} {'is' if counts['note'] == 1 else 'are'} for information")
-    parts.append(f"{counts['fine']} passed")
-    text = f"Of {len(all_findings)} checks, {listed(parts)}."
+    order = sorted(all_findings, key=lambda each: _WEIGHTS.index(each.weight))
+    check, note, passed = (sum(each.weight == weight for each in order) for weight in _WEIGHTS)
+    parts = [f"{check or 'none'} {'needs' if check < 2 else 'need'} attention"]
+    if note:
+        parts.append(f"{note} {'is' if note == 1 else 'are'} for information")
+    text = f"Of {len(order)} checks, {listed([*parts, f'{passed} passed'])}."
     return Section("diagnostics", "Diagnostics", [text, order])
 
 
 def findings(subject: Subject, drifts: Sequence[Drift]) -> list[Finding]:
     """Return the findings of all checks that apply to a target."""
-    return [finding for finding in _all(subject, drifts) if finding is not None]
+    found = [
+        leaking(subject),
+        rows(subject),
+        error_checks.expectation(subject),
+        error_checks.others(subject),
+        error_checks.bias(subject),
+        error_checks.coverage(subject),
+        error_checks.coverage_by_size(subject),
+        unlike_rows.unlike(subject),
+        error_checks.drifting(drifts),
+        error_checks.heavy_tails(subject),
+        classes(subject),
+        missing(subject),
+        left_out(subject),
+        correlated(subject),
+    ]
+    return [finding for finding in found if finding is not None]
 
 
 def checks(study: Study) -> list[Finding]:
     """Return the findings of all checks of a study, as shown in its report."""
     (subject,) = subjects_of([study])
     return findings(subject, drifts(subject))
-
-
-def _all(subject: Subject, drifts: Sequence[Drift]) -> Iterator[Finding | None]:
-    """Yield findings in the order of their importance; ``None`` where a check does not apply."""
-    yield rows(subject)
-    yield error_checks.expectation(subject)
-    yield error_checks.others(subject)
-    yield error_checks.bias(subject)
-    yield error_checks.coverage(subject)
-    yield error_checks.coverage_by_size(subject)
-    yield unlike_rows.unlike(subject)
-    yield error_checks.drifting(drifts)
-    yield error_checks.heavy_tails(subject)
-    yield classes(subject)
-    yield missing(subject)
-    yield left_out(subject)
-    yield correlated(subject)

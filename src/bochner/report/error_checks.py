@@ -5,12 +5,13 @@ from collections.abc import Sequence
 import numpy as np
 from scipy.stats import norm
 
+from bochner._base.names import listed
 from bochner._base.number_texts import counted, number, percent, with_error
-from bochner.comparison.outcomes import mean_score, outcome_coverage
+from bochner.comparison.outcomes import METRICS, mean_score, outcome_coverage
 from bochner.comparison.verdict import best_other
-from bochner.report.accuracy import metric_of, thirds
+from bochner.report.accuracy import thirds
 from bochner.report.html_blocks import Finding, fine
-from bochner.report.name_texts import listed, quoted
+from bochner.report.name_texts import quoted
 from bochner.report.residual_section import Drift, certain
 from bochner.report.subject import Subject
 
@@ -50,12 +51,11 @@ _ADVICE = {
 def expectation(subject: Subject) -> Finding | None:
     """Compare the test error with the expected error, estimated by leaving out training rows."""
     study = subject.study
-    metric = metric_of(subject)
+    metric = study.own.metrics[0]
     if study.model.score_ is None or metric == "error":
         return None
-    expected = float(np.atleast_1d(study.model.score_)[subject.number])
-    score = study.own.scores()[metric]
-    name = "RMSE" if metric == "rmse" else "log loss"
+    expected = float(np.atleast_1d(study.model.score_)[subject.study.number])
+    name, score = METRICS[metric], study.own.scores()[metric]
     # The expected error has about the standard error of the test error, or a smaller one.
     chance = _CERTAIN * np.sqrt(2.0) * np.nan_to_num(score.std_error)
     observed_error = with_error(score.value, score.std_error)
@@ -63,20 +63,21 @@ def expectation(subject: Subject) -> Finding | None:
         return fine(
             f"The {name} is as expected: {observed_error}, and {number(expected)} was expected."
         )
+    both = (
+        f"Rows left out of the fit give an expected {name} of {number(expected)}; that of the rows "
+        f"here is {observed_error}."
+    )
     if score.value < expected:
         return Finding(
             "note",
             f"The {name} is lower than expected",
-            f"Rows left out of the fit give an expected {name} of {number(expected)}; that of the "
-            f"rows here is {observed_error}. These rows are easier to predict, or some of them "
-            "were used in the fit.",
+            f"{both} These rows are easier to predict, or some of them were used in the fit.",
             "Make sure that no test row was used in the fit.",
         )
     return Finding(
         "check",
         f"The {name} is higher than expected",
-        f"Rows left out of the fit give an expected {name} of {number(expected)}; that of the rows "
-        f"here is {observed_error}. These rows differ from the training rows.",
+        f"{both} These rows differ from the training rows.",
         f"Compare their columns with those of the training rows. {_ADVICE[study.split.kind]}",
     )
 
@@ -86,7 +87,6 @@ def others(subject: Subject) -> Finding | None:
     gap = best_other(subject.study)
     if gap is None:
         return None
-    change = percent(abs(gap.ratio - 1.0))
     if gap.ratio <= 1.0 or not gap.is_certain:
         return fine("No other method has a significantly lower error.")
     n_others = len(subject.study.others)
@@ -94,7 +94,7 @@ def others(subject: Subject) -> Finding | None:
     return Finding(
         "check",
         f"{gap.other} has a lower error",
-        f"The error of the model is {change} higher (interval {percent(gap.lower - 1.0)} to "
+        f"The error of the model is {gap.change} (interval {percent(gap.lower - 1.0)} to "
         f"{percent(gap.upper - 1.0)}), and the difference is significant{among}.",
         "Fit with a greater effort. If the difference stays, use the other method where you need "
         "only the prediction.",
@@ -128,22 +128,21 @@ def coverage(subject: Subject) -> Finding | None:
     covered = outcome_coverage(outcome)
     if covered is None:
         return None
-    level, observed_share = f"{100.0 * outcome.level:g} %", percent(covered.observed, digits=1)
+    contain = f"contain {percent(covered.observed, digits=1)}"
+    level = f"{100.0 * outcome.level:g} % intervals"
     if covered.is_narrow:
         return Finding(
             "check",
-            f"Intervals are too narrow: {level} intervals contain {observed_share}",
+            f"Intervals are too narrow: {level} {contain}",
             "More observations than stated are outside of their intervals. The rows here are "
             "harder to predict than the training rows, or depend on each other.",
             f"Take a higher level for such rows. {_ADVICE[subject.study.split.kind]}",
         )
     if not covered.is_wide:
-        return fine(
-            f"{level} intervals are calibrated: they contain {observed_share} of the observations."
-        )
+        return fine(f"{level} are calibrated: they {contain} of the observations.")
     return Finding(
         "note",
-        f"Intervals are too wide: {level} intervals contain {observed_share}",
+        f"Intervals are too wide: {level} {contain}",
         "More observations than stated are inside of their intervals: the intervals are safe, but "
         "could be narrower.",
         "You need not act. If the rows here were used in the fit, evaluate the model on new rows.",
@@ -184,13 +183,7 @@ def drifting(drifts: Sequence[Drift]) -> Finding | None:
     if not strong:
         names = counted(len(drifts), "column")
         return fine(f"Residuals show no significant dependence on any of {names}.")
-    parts = []
-    for each in strong[:3]:
-        low, high = each.extremes
-        parts.append(
-            f"along {quoted(each.column)} from {number(float(each.mean[low]), 3)} "
-            f"({each.labels[low]}) to {number(float(each.mean[high]), 3)} ({each.labels[high]})"
-        )
+    parts = [f"along {quoted(each.column)} {each.ends}" for each in strong[:3]]
     return Finding(
         "check",
         f"Residuals depend on {listed([quoted(each.column) for each in strong])}",

@@ -10,17 +10,17 @@ import numpy as np
 
 from bochner._base.number_texts import counted, number, percent
 from bochner.comparison.contenders import OURS
-from bochner.comparison.forecast_errors import (
+from bochner.comparison.forecast_fits import (
     OriginScores,
     SeriesForecast,
     forecast_coverage,
     forecast_verdict,
-    mean_mase,
+    mean_scores,
     model_facts,
     shown_times,
 )
 from bochner.plot.series_plots import component_display, forecast_display
-from bochner.report.html_blocks import Block, Cell, Figure, Section, Table, drawn
+from bochner.report.html_blocks import Block, Cell, Section, Table, drawn, number_cell
 from bochner.report.name_texts import cut
 from bochner.report.page import Head, Title, rendered, write_page
 from bochner.series.forecaster import Forecaster
@@ -45,49 +45,34 @@ def write_forecasts(
     level: float,
     path: str | PathLike[str],
 ) -> None:
-    """Write a report on the forecasts of a fitted model into an HTML file.
-
-    ``scores`` are backtest errors by the name of the series in the model, or None if they were
-    not measured.
-    """
-    is_single = len(forecasts) == 1
-    names = list(model.series_)
-    verdict = "" if scores is None else forecast_verdict(scores.values())
-    scores = scores or {}
-    sections = []
-    if not is_single:
-        sections.append(_overview(forecasts, names, scores, level))
-    for place, (name, one) in enumerate(zip(names, forecasts, strict=True)):
-        if place == _MOST_SERIES:
-            break
-        single = model if model.is_single_ else model.of(name)
+    """Write a report on forecasts; ``scores`` by series are None if they were not measured."""
+    is_single, names, known = len(forecasts) == 1, list(model.series_), scores or {}
+    sections = [] if is_single else [_overview(forecasts, names, known, level)]
+    for place, (name, one) in enumerate(zip(names[:_MOST_SERIES], forecasts, strict=False)):
+        alone = model if model.is_single_ else model.of(name)
         is_summed = model.reconciliation_ is not None
-        parts = list(_parts(single, one, scores.get(name), level, target, is_summed))
-        if is_single:
-            sections += parts
-        else:
-            anchored = [replace(part, anchor=f"s{place}-{part.anchor}") for part in parts]
-            sections.append(Section(f"s{place}", cut(one.name), parts=anchored))
-    head = Head(target, verdict, "", _figures(scores), [], "")
-    if scores:
-        head = replace(head, calibration=forecast_coverage(scores.values(), level))
+        parts = list(_parts(alone, one, known.get(name), level, target, is_summed))
+        if not is_single:
+            parts = [replace(part, anchor=f"s{place}-{part.anchor}") for part in parts]
+            parts = [Section(f"s{place}", cut(one.name), parts=parts)]
+        sections += parts
+    verdict = "" if scores is None else forecast_verdict(known.values())
+    coverage = forecast_coverage(known.values(), level) if known else ""
+    what = f"{len(forecasts)} series"
     if is_single:
         what = f"{counted(len(forecasts[0].values), 'value')}, {forecasts[0].span()}"
-    else:
-        what = f"{len(forecasts)} series"
-    title = Title("Report on a forecast", "Forecast of", target, source, what)
+    title = Title("Report on a forecast", "Forecast of", target, cut(source), what)
+    head = Head(target, verdict, coverage, _figures(known), [], "")
     write_page(rendered(title, [head], sections), path)
 
 
 def _figures(scores: Mapping[str, OriginScores]) -> list[tuple[str, str]]:
-    series_scores = list(scores.values())
-    if not series_scores:
+    if not scores:
         return []
-    other = mean_mase(series_scores)
-    share = float(np.concatenate([each.covered for each in series_scores]).mean())
+    ours, other, share = mean_scores(scores.values())
     return [
-        (number(mean_mase(series_scores, OURS), 3), "mean absolute scaled error (MASE)"),
-        (number(other, 3), f"that of the {series_scores[0].other}"),
+        (number(ours, 3), "mean absolute scaled error (MASE)"),
+        (number(other, 3), f"that of the {next(iter(scores.values())).other}"),
         (percent(share), "of the values within the intervals"),
     ]
 
@@ -101,26 +86,23 @@ def _overview(
     """Return the section with a table row for every series."""
     rows = []
     for name, one in zip(names, forecasts, strict=True):
-        own_scores = scores.get(name)
-        cells = [
-            Cell(cut(one.name)),
-            _cell(float(one.values.dropna().iloc[-1])),
-            Cell(one.shown_times()[-1]),
-        ]
-        cells += [_cell(float(each[-1])) for each in (one.mean, one.lower, one.upper)]
-        values = (np.nan, np.nan)
-        if own_scores is not None:
-            values = own_scores.mase(OURS), own_scores.mase(own_scores.other)
-        rows.append([*cells, *(_cell(value, 3) for value in values)])
-    heads = ["series", "last value", "forecast until", "forecast"]
-    heads += [f"{100.0 * level:g} % from", "to"]
+        value, *forecast = (number_cell(each, 4) for each in one.last)
+        cells = [Cell(cut(one.name)), value, Cell(shown_times(one.times)[-1]), *forecast]
+        if own := scores.get(name):
+            cells += [number_cell(own.mase(OURS)), number_cell(own.mase(own.other))]
+        elif scores:
+            cells += [number_cell(np.nan)] * 2
+        rows.append(cells)
+    heads = ["series", "last value", "forecast until", "forecast", *_ends(level)]
     heads += ["MASE", "MASE of the season repeated"] if scores else []
-    note = ""
-    if len(forecasts) > _MOST_SERIES:
-        note = f"Pictures of the first {_MOST_SERIES} series follow."
-    return Section(
-        "all", "All series", [Table("Series and their last forecast", heads, rows, note)]
-    )
+    is_long = len(forecasts) > _MOST_SERIES
+    note = f"Pictures of the first {_MOST_SERIES} series follow." if is_long else ""
+    table = Table("Series and their last forecast", heads, rows, note)
+    return Section("all", "All series", [table])
+
+
+def _ends(level: float) -> tuple[str, str]:
+    return f"{100.0 * level:g} % from", "to"
 
 
 def _parts(
@@ -132,30 +114,25 @@ def _parts(
     is_summed: bool,
 ) -> Iterator[Section]:
     """Yield the report sections of one series."""
-    name = cut(one.name)
-    display = forecast_display(one, level, target)
     caption = (
         f"The series and its forecast for {counted(len(one.mean), 'time')}, with "
         f"{100.0 * level:g} % intervals."
     )
-    yield Section("forecast", "Forecast", [drawn(display, f"Forecast of {name}", caption)])
+    display = forecast_display(one, level, target)
+    figure = drawn(display, f"Forecast of {cut(one.name)}", caption)
+    yield Section("forecast", "Forecast", [figure])
     if scores is not None:
         yield Section("errors", "Errors from past origins", [_errors(scores, level)])
-    components = list(_components(model, one, level, is_summed))
-    yield Section("components", "Components", components)
+    yield Section("components", "Components", _components(model, one, level, is_summed))
     yield Section("values", "Values", [_values(one, level)])
 
 
 def _errors(scores: OriginScores, level: float) -> Table:
-    rows = [
-        [
-            Cell(name),
-            _cell(scores.mae(name), 3),
-            _cell(float(np.sqrt(np.mean(scores.errors[name] ** 2))), 3),
-            _cell(scores.mase(name), 3),
-        ]
-        for name in (OURS, scores.other)
-    ]
+    rows = []
+    for name in (OURS, scores.other):
+        rmse = float(np.sqrt(np.mean(scores.errors[name] ** 2)))
+        sizes = scores.mae(name), rmse, scores.mase(name)
+        rows.append([Cell(name), *map(number_cell, sizes)])
     note = (
         f"Forecasts of {counted(scores.horizon, 'step')} from "
         f"{counted(scores.n_origins, 'past origin')}, each by a model that was fitted to the "
@@ -168,21 +145,10 @@ def _errors(scores: OriginScores, level: float) -> Table:
 
 def _components(
     model: Forecaster, one: SeriesForecast, level: float, is_summed: bool
-) -> Iterator[Block]:
-    """Yield a table of facts on the model, and a picture of the forecast's components."""
+) -> list[Block]:
+    """Return facts on the model, and a picture of the components of the forecast."""
     (series,) = model.series_.values()
-    law = series.law
-    yield model_facts(law, one.values.index)
-    yield _component_figure(model, one, level, is_summed)
-    if TRANSFORMATIONS[law.transformation].changes_scale:
-        yield "Components are on the scale that is modelled, not on that of the values."
-
-
-def _component_figure(
-    model: Forecaster, one: SeriesForecast, level: float, is_summed: bool
-) -> Figure:
-    n_shown = min(len(one.values), _MOST_PAST)
-    times = one.values.index[-n_shown:].append(one.times)
+    times = one.values.index[-_MOST_PAST:].append(one.times)
     inputs = None if one.inputs is None else one.inputs.iloc[-len(times) :]
     display = component_display(model, times, inputs, level=level, xlabel="")
     caption = (
@@ -190,24 +156,21 @@ def _component_figure(
         "of all components add up to the mean of the forecast"
         f"{' of this series alone' if is_summed else ''}."
     )
-    return drawn(display, "Components", caption)
+    facts = model_facts(series.law, one.values.index)
+    blocks: list[Block] = [facts, drawn(display, "Components", caption)]
+    if TRANSFORMATIONS[series.law.transformation].changes_scale:
+        blocks.append("Components are on the scale that is modelled, not on that of the values.")
+    return blocks
 
 
 def _values(one: SeriesForecast, level: float) -> Table:
     times = shown_times(one.times)[:_MOST_ROWS]
     columns = zip(times, one.mean, one.lower, one.upper, strict=False)
-    rows = [[Cell(time), *(_value(one, value) for value in values)] for time, *values in columns]
+    rows = [
+        [Cell(time), *(Cell(one.shown(value), float(value)) for value in values)]
+        for time, *values in columns
+    ]
     hidden = len(one.times) - len(rows)
     note = f"{number(hidden)} further times are in the CSV file." if hidden else ""
-    level_text = f"{100.0 * level:g} % from"
-    head = cut(one.times.name or "time")
-    return Table("Forecast", [head, "forecast", level_text, "to"], rows, note)
-
-
-def _value(one: SeriesForecast, value: float) -> Cell:
-    """Format a value of a series with as many decimals as its forecast."""
-    return Cell(one.shown(value), float(value))
-
-
-def _cell(value: float, digits: int = 4) -> Cell:
-    return Cell(number(value, digits), value) if np.isfinite(value) else Cell("–")
+    heads = [cut(one.times.name or "time"), "forecast", *_ends(level)]
+    return Table("Forecast", heads, rows, note)

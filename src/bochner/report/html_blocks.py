@@ -1,11 +1,11 @@
 """Blocks of a report: sections, tables, figures and findings; conversion of displays to figures."""
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import count
 from typing import Any, ClassVar
 
+from bochner._base.number_texts import number, percent
 from bochner.plot.class_errors import ConfusionDisplay
 from bochner.plot.display import Display, new_axes, to_svg
 from bochner.plot.effects import EffectDisplay
@@ -41,6 +41,21 @@ class Cell:
     value: float | None = None
 
 
+def count_cell(count: int) -> Cell:
+    """Return a cell with a number of rows."""
+    return Cell(f"{count:,}", int(count))
+
+
+def number_cell(value: float, digits: int = 3) -> Cell:
+    """Return a cell with a number of some significant digits, or a dash for NaN."""
+    return Cell(number(value, digits), float(value))
+
+
+def share_cell(share: float, digits: int | None = None) -> Cell:
+    """Return a cell with a share in per cent, or a dash for NaN."""
+    return Cell(percent(share, digits=digits), float(share))
+
+
 @dataclass(frozen=True, slots=True)
 class Table:
     """A table; the first cell of each row is its name, and numeric columns are right-aligned."""
@@ -60,24 +75,19 @@ class Table:
         return [any(cell.value is not None for cell in column) for column in columns]
 
 
-@dataclass(slots=True)
+@dataclass(frozen=True, slots=True)
 class Figure:
     """A picture with a caption."""
 
     title: str
     svg: str
     caption: str
-    number: int = 0
     kind: ClassVar[str] = "figure"
 
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """The result of a check of the model or the data, with an explanation and advice.
-
-    ``weight`` is ``"check"`` if the reader has to act, ``"note"`` if the result is for information,
-    and ``"fine"`` if nothing is wrong.
-    """
+    """The result of a check: a "check" to act on, a "note" to know, or "fine"."""
 
     weight: str
     title: str
@@ -98,7 +108,7 @@ Block = (
 table, a figure, a row of small figures, or findings."""
 
 
-@dataclass(slots=True)
+@dataclass(frozen=True, slots=True)
 class Section:
     """A part of the report with a title, blocks and optional subsections."""
 
@@ -106,31 +116,10 @@ class Section:
     title: str
     blocks: Sequence[Block] = ()
     parts: Sequence["Section"] = ()
-    number: str = ""
-
-
-def numbered(sections: Sequence[Section]) -> Sequence[Section]:
-    """Return sections with section numbers, and with figures numbered across sections."""
-    _number(sections, "", count(1))
-    return sections
-
-
-def _number(sections: Sequence[Section], prefix: str, numbers: Iterator[int]) -> None:
-    for place, section in enumerate(sections, 1):
-        section.number = f"{prefix}{place}"
-        for block in section.blocks:
-            for part in block if isinstance(block, list) else [block]:
-                if isinstance(part, Figure):
-                    part.number = next(numbers)
-        _number(section.parts, f"{section.number}.", numbers)
 
 
 def drawn(display: Display, title: str, caption: str) -> Figure:
-    """Draw a display as a figure, with the caption also as the text for screen readers.
-
-    Curves have colours that the page sets, ``--c0``, ``--c1``, ..., so that one picture suits light
-    and dark pages. Clouds of points are images of the class ``cloud``.
-    """
+    """Draw a display in colours that the page sets, with the caption for screen readers."""
     title = title[:1].upper() + title[1:]
     shown = _plotted(display)
     for artist in (artist for axis in shown.axes_ for artist in (*axis.lines, *axis.collections)):

@@ -5,11 +5,21 @@ from datetime import date
 
 import numpy as np
 
+from bochner._base.names import listed
 from bochner._base.number_texts import counted, number, percent
 from bochner.comparison.study import PACKAGES, ColumnFacts, Study, versions
 from bochner.comparison.verdict import FUNCTIONS
-from bochner.report.html_blocks import MOST_UNFOLDED, Block, Cell, Section, Table
-from bochner.report.name_texts import cut, listed, plain, quoted
+from bochner.report.html_blocks import (
+    MOST_UNFOLDED,
+    Block,
+    Cell,
+    Section,
+    Table,
+    count_cell,
+    number_cell,
+    share_cell,
+)
+from bochner.report.name_texts import cut, plain, quoted
 from bochner.report.subject import Subject
 from bochner.tables.base_laws import TableLaw
 from bochner.tables.kernel_laws import KernelLaw
@@ -31,21 +41,9 @@ def data_section(subject: Subject) -> Section:
     texts = [
         f"{plain(table.source)} has {counted(table.n_rows, 'row')} and "
         f"{counted(len(kinds), 'column')} besides the {targets}: {listed(counts, len(counts))}.",
-        "No entry is missing."
-        if not missing
-        else f"{percent(missing)} of the entries are missing.",
+        f"{percent(missing)} of the entries are missing." if missing else "No entry is missing.",
         plain(study.split.reason),
-        _side_facts(study),
     ]
-    blocks: list[Block] = [" ".join(filter(None, texts))]
-    if table.notes:
-        blocks.append([plain(note) for note in table.notes])
-    return Section("data", "The data", [*blocks, _columns_table(study)])
-
-
-def _side_facts(study: Study) -> str:
-    """Return sentences on the weights and groups of rows, or an empty text without them."""
-    texts = []
     if study.split.weight is not None:
         texts.append("Rows have weights in the fit; errors on test rows are not weighted.")
     if study.own.clusters is not None:
@@ -54,7 +52,10 @@ def _side_facts(study: Study) -> str:
             f"The test rows belong to {counted(count, 'group')}, and standard errors are those of "
             "groups."
         )
-    return " ".join(texts)
+    blocks: list[Block] = [" ".join(texts)]
+    if table.notes:
+        blocks.append([plain(note) for note in table.notes])
+    return Section("data", "The data", [*blocks, _columns_table(study)])
 
 
 def _columns_table(study: Study) -> Table:
@@ -74,7 +75,7 @@ def _column_row(column: ColumnFacts, n_rows: int) -> list[Cell]:
         Cell(cut(column.name)),
         Cell(column.kind),
         Cell(percent(share) if share else "0", share),
-        Cell(f"{column.n_distinct:,}", column.n_distinct),
+        count_cell(column.n_distinct),
         Cell(column.summary if is_number else cut(column.summary)),
     ]
 
@@ -90,46 +91,31 @@ def model_section(subjects: Sequence[Subject]) -> Section:
 
 
 def _model_sentence(subject: Subject) -> str:
-    head, fitted = subject.study.model.head_, f"fitted to {counted(subject.n_fit, 'row')}"
-    if isinstance(head, SumOfLaws):
-        count = counted(_n_kernels(head), "Gaussian process", "Gaussian processes")
-        return (
-            f"The model is a weighted sum of {count}{_others(head)}, {fitted}. Kernels minimise "
-            "the errors of rows that are left out; such rows also give the weights and calibrate "
-            "the intervals."
-        )
-    count = counted(_n_kernels(head), "kernel regression")
+    members = subject.study.model.head_.laws.members
+    others = dict.fromkeys(plain(law.kind) for law in members if not isinstance(law, KernelLaw))
+    n_kernels = sum(isinstance(law, KernelLaw) for law in members)
+    text, uses = "The model's class probabilities are the softmax of", "give the weights"
+    count = counted(n_kernels, "kernel regression") + " of the classes' indicators"
+    if isinstance(subject.study.model.head_, SumOfLaws):
+        text, uses = "The model is a weighted sum of", f"{uses} and calibrate the intervals"
+        count = counted(n_kernels, "Gaussian process", "Gaussian processes")
+    parts = f"{count} and of {listed(list(others))}" if others else count
     return (
-        f"The model's class probabilities are the softmax of {count} of the classes' "
-        f"indicators{_others(head)}, {fitted}. Kernels minimise the errors of rows that are "
-        "left out; such rows also give the weights."
+        f"{text} {parts}, fitted to {counted(subject.n_fit, 'row')}. Kernels minimise the errors "
+        f"of rows that are left out; such rows also {uses}."
     )
-
-
-def _n_kernels(head: SumOfLaws | SoftmaxOfLaws) -> int:
-    return sum(isinstance(law, KernelLaw) for law in head.laws.members)
-
-
-def _others(head: SumOfLaws | SoftmaxOfLaws) -> str:
-    """Return a text such as " and of trees" on base models that are not kernels, or none."""
-    members = (law for law in head.laws.members if not isinstance(law, KernelLaw))
-    kinds = list(dict.fromkeys(plain(law.kind) for law in members))
-    return f" and of {listed(kinds)}" if kinds else ""
 
 
 def _expected(subjects: Sequence[Subject]) -> str:
     """Return a sentence on the expected error on new rows, estimated by leaving out rows."""
-    score = subjects[0].study.model.score_
-    if score is None:
+    study = subjects[0].study
+    if study.model.score_ is None:
         return ""
-    name = "log loss" if subjects[0].study.is_classification else "RMSE"
-    values = np.atleast_1d(score)
-    if len(subjects) == 1:
-        expected_error = number(float(values[subjects[0].number]))
-        return (
-            f"The expected {name} on new rows, from rows left out of the fit, is {expected_error}."
-        )
-    each = [f"{number(float(values[s.number]))} for {quoted(s.study.target)}" for s in subjects]
+    scores = np.atleast_1d(study.model.score_)
+    each = [number(float(scores[subject.study.number])) for subject in subjects]
+    if len(subjects) > 1:
+        each = [f"{n} for {quoted(s.study.target)}" for n, s in zip(each, subjects, strict=True)]
+    name = "log loss" if study.is_classification else "RMSE"
     return f"The expected {name} on new rows, from rows left out of the fit, is {listed(each)}."
 
 
@@ -137,6 +123,7 @@ def _laws_table(head: SumOfLaws | SoftmaxOfLaws, subjects: Sequence[Subject]) ->
     """Return a table of the kernels in a sum, with their weights for each target."""
     sums = isinstance(head, SumOfLaws)
     weights = head.weights if isinstance(head, SumOfLaws) else head.softmax.weights
+    cell = share_cell if sums else number_cell
     weights = weights.reshape(len(head.laws.members), -1)
     names = ["weight"] if len(subjects) == 1 else [f"weight for {s.name}" for s in subjects]
     encoders = subjects[0].study.model._encoders()[:2]  # Weights of kernels only
@@ -144,19 +131,14 @@ def _laws_table(head: SumOfLaws | SoftmaxOfLaws, subjects: Sequence[Subject]) ->
     rows = []
     for law, member_weights in zip(head.laws.members, weights, strict=True):
         inputs = _inputs(law, widths[0], sum(widths))
-        cells = [Cell(FUNCTIONS.get(law.name, law.name)), Cell(inputs)]
-        cells += [Cell(law.kind)]
-        values = [float(member_weights[s.number if sums else 0]) for s in subjects]
-        shown = [percent(value) if sums else number(value, 3) for value in values]
-        rows.append([*cells, *(Cell(t, v) for t, v in zip(shown, values, strict=True))])
+        cells = [Cell(text) for text in (FUNCTIONS.get(law.name, law.name), inputs, law.kind)]
+        values = (float(member_weights[s.study.number if sums else 0]) for s in subjects)
+        rows.append([*cells, *map(cell, values)])
     return Table("Parts of the sum", ("functions", "inputs", "kernel", *names), rows)
 
 
 def _inputs(law: TableLaw, n_standardised: int, n_encoded: int) -> str:
-    """Describe which encoded columns a member of the sum uses; normal quantiles come last.
-
-    Members for rows in time may omit columns with a trend.
-    """
+    """Describe the encoded columns of a member of the sum; normal quantiles come last."""
     if isinstance(law, TreeLaw):
         return "all columns"
     name, width = "both encodings", n_encoded
@@ -178,12 +160,10 @@ def reproduction_section(subject: Subject) -> Section:
         "rows": f"{subject.n_fit:,} to fit, {len(study.own.y):,} to test",
         "date of the report": date.today().isoformat(),
     }
-    recorded_versions = {
-        name: str(record.pop(name)) for name in ("python", *PACKAGES) if name in record
-    }
+    recorded = {name: record.pop(name) for name in ("python", *PACKAGES) if name in record}
     facts["versions"] = ", ".join(
-        f"{'Python' if name == 'python' else name} {version_of_package}"
-        for name, version_of_package in (versions() | recorded_versions).items()
+        f"{name.replace('python', 'Python')} {number}"
+        for name, number in (versions() | recorded).items()
     )
     facts |= {name.replace("_", " "): plain(value) for name, value in record.items()}
     blocks: list[Block] = [] if command is None else [("Command", plain(command))]

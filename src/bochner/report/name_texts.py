@@ -13,22 +13,8 @@ _ISOLATE, _POP = "\u2068", "\u2069"
 """Unicode isolates around right-to-left text, so that the surrounding text keeps its order."""
 
 
-def listed(parts: Sequence[str], most: int = 5) -> str:
-    """Join the first ``most`` texts by commas, and count the remaining texts.
-
-    >>> listed(["a"]), listed(["a", "b", "c"]), listed(list("abcdefg"), 3)
-    ('a', 'a, b and c', 'a, b, c and 4 more')
-    """
-    shown = [*parts[:most], *([f"{len(parts) - most} more"] if len(parts) > most else [])]
-    return " and ".join(part for part in (", ".join(shown[:-1]), shown[-1]) if part)
-
-
 def plain(text: object) -> str:
-    r"""Return a text with control characters and direction marks escaped.
-
-    >>> plain("a\x00b\u202ec"), plain("two\nlines")
-    ('a\\x00b\\u202ec', 'two lines')
-    """
+    """Return a text on one line, with control characters and direction marks escaped."""
     one_line = str(text).replace("\n", " ").replace("\t", " ")
     return "".join(
         char if char.isprintable() else char.encode("unicode_escape", "replace").decode()
@@ -37,11 +23,7 @@ def plain(text: object) -> str:
 
 
 def short(text: object, most: int = _NAME) -> str:
-    """Return a text with control characters escaped, and shortened in the middle if it is long.
-
-    >>> short("x" * 100, 9)
-    'xxxxx…xxx'
-    """
+    """Return a text with control characters escaped, and shortened in the middle if it is long."""
     shown = plain(text)
     if len(shown) <= most:
         return shown
@@ -55,11 +37,7 @@ def cut(text: object) -> str:
 
 
 def quoted(name: object) -> str:
-    """Return a name for a sentence: shortened, quoted, and isolated if right to left.
-
-    >>> quoted("hour")
-    "'hour'"
-    """
+    """Return a name for a sentence: shortened, quoted, and isolated if right to left."""
     shown = short(name)
     to_left = any(unicodedata.bidirectional(char) in ("R", "AL", "AN") for char in shown)
     return f"'{_ISOLATE}{shown}{_POP}'" if to_left else f"'{shown}'"

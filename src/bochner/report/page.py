@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from html import escape
 from importlib.resources import files
+from itertools import count
 from os import PathLike
 from typing import Any
 
@@ -15,18 +16,20 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 from sklearn.utils.validation import check_is_fitted
 
-from bochner._base.checks import check_targets, labels, numbers
+from bochner._base.checks import check_targets, labels, numbers, refuse_missing_targets
 from bochner._base.file_writing import as_path, replacing
 from bochner._base.frames import as_frame
 from bochner._base.number_texts import counted
 from bochner.comparison.split import Split
 from bochner.comparison.study import Model, Study, measured_studies, table_facts
-from bochner.comparison.verdict import calibration, scope, verdict
-from bochner.report.accuracy import errors_section, intervals_section, predictions_section, shown
+from bochner.comparison.verdict import calibration, metric_text, scope, verdict
+from bochner.plot.class_errors import check_labels
+from bochner.plot.drawn_inputs import series_of
+from bochner.report.accuracy import errors_section, intervals_section, predictions_section
 from bochner.report.class_sections import probabilities_section, recognition_section
 from bochner.report.column_sections import effects_section, importance_section
 from bochner.report.diagnostics import diagnostics_section, findings
-from bochner.report.html_blocks import Finding, Section, numbered, typeset, without_control
+from bochner.report.html_blocks import Finding, Section, typeset, without_control
 from bochner.report.model_sections import data_section, model_section, reproduction_section
 from bochner.report.name_texts import cut, quoted
 from bochner.report.residual_section import MOST_COLUMNS, Drift, drifts, residuals_section
@@ -76,17 +79,18 @@ def report_of(model: Model, X: Any, y: object) -> Report:
     check_is_fitted(model, "head_")
     X = as_frame("X", X)
     is_class = isinstance(model, TableClassifier)
+    refuse_missing_targets(y, "report")
     targets = np.asarray(labels(y) if is_class else numbers(y))
     if targets.shape[:1] != (len(X),) or not len(targets):
         raise ValueError(
             f"y must have one entry for each of the {len(X)} rows of X, at least one, got shape "
             f"{targets.shape}."
         )
-    if is_class and (unknown := np.setdiff1d(targets, model.classes_)).size:
-        raise ValueError(f"y has the class {unknown[0]!r}, which the model does not know.")
-    if not is_class:
-        if not np.isfinite(targets).all():
-            raise ValueError("y must be finite; some entries are infinite or missing. Drop them.")
+    if is_class:
+        check_labels(targets, model.classes_, len(X))
+    elif not np.isfinite(targets).all():
+        raise ValueError("y must be finite; some entries are infinite. Drop their rows.")
+    else:
         check_targets(targets)
     task = "classification" if is_class else "regression"
     reason = f"Predictions are compared with known targets of {counted(len(targets), 'row')}."
@@ -94,7 +98,7 @@ def report_of(model: Model, X: Any, y: object) -> Report:
         model,
         Split(X, targets, X, targets, task, kind="file", reason=reason),
         _names(model, y, targets),
-        table_facts(_frame(X, model), "The data frame"),
+        table_facts(_frame(X), "The data frame"),
         record={"call": "model.report(X, y)"},
         row_names=[f"row {label}" for label in getattr(X, "index", ())],
     )
@@ -103,26 +107,19 @@ def report_of(model: Model, X: Any, y: object) -> Report:
 
 def _names(model: Model, y: object, targets: np.ndarray) -> list[str]:
     """Return the names of the targets, taken from ``y`` or else from the fit."""
-    count = 1 if targets.ndim == 1 else targets.shape[1]
-    if count == 1 and targets.ndim == 1:
-        series_name = getattr(y, "name", None)
-        named = (
-            [series_name] if series_name is not None else [model.record_.get("target", "target")]
-        )
-    else:
-        named = list(getattr(y, "columns", model.record_.get("target", ())))
-    names = [str(name) for name in named if isinstance(name, str)]
+    if targets.ndim == 1:
+        name = getattr(y, "name", None) or model.record_.get("target", "target")
+        return [name if isinstance(name, str) else "target 0"]
+    named: Any = getattr(y, "columns", model.record_.get("target", ()))
+    names, count = [name for name in named if isinstance(name, str)], targets.shape[1]
     return names if len(names) == count else [f"target {number}" for number in range(count)]
 
 
-def _frame(X: Any, model: Model) -> pd.DataFrame:
+def _frame(X: Any) -> pd.DataFrame:
     """Return a table as a pandas frame."""
     if isinstance(X, pd.DataFrame):
         return X
-    if hasattr(X, "columns"):
-        return pd.DataFrame({str(name): X[name].to_numpy() for name in X.columns})
-    array = np.asarray(X)
-    return pd.DataFrame({f"x{i}": column for i, column in enumerate(array.T)})
+    return pd.DataFrame({name: np.asarray(entries) for name, entries in series_of(X)})
 
 
 _MOST_FIGURES = {"residuals": MOST_COLUMNS, "effects": 8, "pairs": 2}
@@ -152,11 +149,6 @@ class Title:
     source: str
     rows: str
 
-    @property
-    def short_source(self) -> str:
-        """The name of the source, shortened if it is long."""
-        return cut(self.source)
-
 
 @dataclass(frozen=True, slots=True)
 class Head:
@@ -173,36 +165,24 @@ class Head:
 def html(studies: Sequence[Study]) -> str:
     """Return a report on the targets of a model as one self-contained HTML page."""
     subjects = subjects_of(studies)
-    drifts_of_targets = [drifts(subject) for subject in subjects]
-    checks = [findings(*each) for each in zip(subjects, drifts_of_targets, strict=True)]
-    prefixes = [f"t{n}-" for n in range(1, len(subjects) + 1)] if len(subjects) > 1 else [""]
-    parts = [
-        _target_sections(subject, drifted, own_checks, prefix, len(subjects))
-        for subject, drifted, own_checks, prefix in zip(
-            subjects, drifts_of_targets, checks, prefixes, strict=True
-        )
-    ]
-    first = subjects[0]
-    if len(subjects) > 1:
-        targets = [
-            Section(f"{prefix}target", f"Target {quoted(subject.study.target)}", parts=target_parts)
-            for subject, target_parts, prefix in zip(subjects, parts, prefixes, strict=True)
-        ]
-        targets += filter(None, [importance_section(first)])
-    else:
-        targets = parts[0]
-    sections = [*targets, model_section(subjects), data_section(first), reproduction_section(first)]
-    heads = [_head(*each) for each in zip(subjects, checks, prefixes, strict=True)]
+    first, several = subjects[0], len(subjects) > 1
+    heads, sections = [], list[Section]()
+    for place, subject in enumerate(subjects, 1):
+        prefix = f"t{place}-" if several else ""
+        drifted = drifts(subject)
+        checks = findings(subject, drifted)
+        heads.append(_head(subject, checks, prefix))
+        parts = _target_sections(subject, drifted, checks, prefix, len(subjects))
+        title = f"Target {quoted(subject.study.target)}"
+        sections += [Section(f"{prefix}target", title, parts=parts)] if several else parts
+    if several and (section := importance_section(first)):
+        sections.append(section)
+    sections += [model_section(subjects), data_section(first), reproduction_section(first)]
     study = first.study
-    rows = f"{first.n_fit:,} rows to fit, {counted(len(study.own.y), 'test row')}"
-    title = Title(
-        "Report on a model",
-        "Predictions of",
-        " and ".join(subject.name for subject in subjects),
-        study.table.source,
-        f"{rows} ({scope(study)})",
-    )
-    return rendered(title, heads, sections)
+    rows = f"{first.n_fit:,} rows to fit, {counted(len(study.own.y), 'test row')} ({scope(study)})"
+    names = " and ".join(subject.name for subject in subjects)
+    about = "Report on a model", "Predictions of", names, cut(study.table.source)
+    return rendered(Title(*about, rows), heads, sections)
 
 
 def write(studies: Sequence[Study], path: str | PathLike[str]) -> None:
@@ -224,9 +204,7 @@ def _target_sections(
     n_subjects: int,
 ) -> list[Section]:
     """Return the sections on a target in the order of the report."""
-    most = {
-        name: max(_FEWEST_FIGURES, count // n_subjects) for name, count in _MOST_FIGURES.items()
-    }
+    most = {name: max(_FEWEST_FIGURES, n // n_subjects) for name, n in _MOST_FIGURES.items()}
     sections: list[Section | None] = [errors_section(subject)]
     if subject.study.is_classification:
         sections += [recognition_section(subject), probabilities_section(subject)]
@@ -234,11 +212,10 @@ def _target_sections(
         sections.append(predictions_section(subject))
         if subject.study.own.lower is not None:
             sections.append(intervals_section(subject))
-    sections.append(unlike_section(subject))
-    sections.append(residuals_section(subject, column_drifts, most["residuals"]))
-    if n_subjects == 1:
-        sections.append(importance_section(subject))
     sections += [
+        unlike_section(subject),
+        residuals_section(subject, column_drifts, most["residuals"]),
+        importance_section(subject) if n_subjects == 1 else None,
         effects_section(subject, most["effects"], most["pairs"]),
         diagnostics_section(checks),
     ]
@@ -250,7 +227,7 @@ def _head(subject: Subject, checks: Sequence[Finding], prefix: str) -> Head:
     outcome, scores = study.own, study.own.scores()
     level = f"{100.0 * outcome.level:g} %"
     figures = [
-        (shown(name, scores[name]), label.format(level=level))
+        (metric_text(name, scores[name]), label.format(level=level))
         for name, label in _KEY_FIGURES.items()
         if name in scores and (name != "error" or outcome.classes is not None)
     ]
@@ -275,12 +252,13 @@ def rendered(title: Title, heads: Sequence[Head], sections: Sequence[Section]) -
         trim_blocks=True,
         lstrip_blocks=True,
     )
+    environment.globals["next_figure"] = count(1).__next__
     folder = files("bochner.report") / "template"
     style, script = ((folder / name).read_text("utf-8") for name in ("report.css", "report.js"))
     page = environment.get_template("report.html.jinja").render(
         title=title,
         heads=heads,
-        sections=numbered(sections),
+        sections=sections,
         style=Markup(style),
         script=Markup(script),
         script_hash=base64.b64encode(hashlib.sha256(script.encode()).digest()).decode(),

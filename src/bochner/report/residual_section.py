@@ -8,11 +8,12 @@ from numpy.typing import NDArray
 from scipy.stats import f as f_law
 
 from bochner._base.arrays import Array, as_array
+from bochner._base.names import listed
 from bochner._base.number_texts import counted, entries, number, percent, with_error
 from bochner.files.columns import Column, labels
 from bochner.plot.regression_errors import ResidualsDisplay
-from bochner.report.html_blocks import Block, Cell, Figure, Section, Table, drawn
-from bochner.report.name_texts import cut, listed, quoted, short
+from bochner.report.html_blocks import Block, Cell, Figure, Section, Table, drawn, share_cell
+from bochner.report.name_texts import cut, quoted, short
 from bochner.report.subject import Subject, shown_values
 
 _MOST_BINS = 8
@@ -28,18 +29,15 @@ _LEAST_SHARE = 0.01
 """Smallest share of the squared error explained by bin means that is relevant, however significant
 it is."""
 
-
 _LEAST_REST = 1e-12
 """Lower bound of the unexplained share of the squares, against division by rounding errors."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Drift:
-    """Mean residuals over bins of a column.
+    """Mean residuals over k bins of a column, with the p-value of equal means.
 
-    ``labels``, ``mean``, ``std_error`` and ``count`` have an entry for each of k bins. ``p_value``
-    is the p-value for equal means, and ``share`` is the share of the squared residuals that the
-    means explain.
+    ``share`` is the share of the squared residuals that the means explain.
     """
 
     column: str
@@ -59,14 +57,17 @@ class Drift:
         """Indices of the bins with the smallest and the largest mean."""
         return int(np.argmin(self.mean)), int(np.argmax(self.mean))
 
+    @property
+    def ends(self) -> str:
+        """Smallest and largest mean with their bins, such as "from -2 (1 to 5) to 3 (8 to 9)"."""
+        low, high = (f"{number(float(self.mean[k]), 3)} ({self.labels[k]})" for k in self.extremes)
+        return f"from {low} to {high}"
+
 
 def drift(
     column: Column, residuals: Array, clusters: NDArray[np.generic] | None = None
 ) -> Drift | None:
-    """Return means of the residuals (n,) over bins of a column; ``None`` for fewer than two bins.
-
-    Rows with the same label in ``clusters`` (n,) may be dependent.
-    """
+    """Return mean residuals over bins of a column; None for fewer than two bins."""
     codes, names = _bins(column)
     if len(names) < 2:
         return None
@@ -82,25 +83,24 @@ def _tested(
     residuals: Array,
     clusters: NDArray[np.generic] | None,
 ) -> Drift:
-    """Return mean residuals of the bins, with Hotelling's test of equal means.
-
-    The covariance of the sums of centred residuals over bins is estimated from rows or clusters,
-    without assuming equal variances.
-    """
-    k = len(names)
+    """Return mean residuals of bins, with Hotelling's test of equal means."""
+    q = len(names) - 1
     centred = residuals - residuals.mean()
-    members = np.eye(k)[codes]
-    shares = members.mean(axis=0)
-    terms = (members - shares) * centred[:, None]
-    within_bins = members * (residuals - (members @ _means(members, residuals)))[:, None]
+    members = np.eye(len(names))[codes]
+    counts = members.sum(axis=0)
+    mean = as_array(members.T @ residuals / counts)
+    terms = (members - members.mean(axis=0)) * centred[:, None]
+    within_bins = members * (residuals - members @ mean)[:, None]
     if clusters is not None:
         numbers = np.unique(clusters, return_inverse=True)[1]
-        terms, within_bins = (_summed(part, numbers) for part in (terms, within_bins))
+        terms, within_bins = (
+            as_array([np.bincount(numbers, column) for column in part.T]).T
+            for part in (terms, within_bins)
+        )
     sums, n_parts = members.T @ centred, len(terms)
     products = terms.T @ terms
     # The sums over bins add up to zero, so the covariance matrix is singular.
     about_zero = float(sums @ np.linalg.pinv(products, hermitian=True) @ sums)
-    q = k - 1
     p_value = 1.0
     if n_parts > q + 1:
         # Convert to the covariance about the mean (Sherman-Morrison): with the covariance about
@@ -108,28 +108,17 @@ def _tested(
         statistic = about_zero / max(1.0 - about_zero / n_parts, _LEAST_REST)
         scaled = statistic * (n_parts - q) / (q * n_parts)
         p_value = float(f_law.sf(scaled, q, n_parts - q))
-    counts = members.sum(axis=0)
     explained = float(np.sum(sums**2 / counts)) / max(float(centred @ centred), 1e-300)
-    errors = np.sqrt(np.sum(within_bins**2, axis=0) * n_parts / max(n_parts - 1, 1)) / counts
-    mean = _means(members, residuals)
-    return Drift(name, names, mean, as_array(errors), counts.astype(int), p_value, explained)
-
-
-def _means(members: Array, values: Array) -> Array:
-    return as_array(members.T @ values / members.sum(axis=0))
-
-
-def _summed(terms: Array, numbers: NDArray[np.intp]) -> Array:
-    return np.stack([np.bincount(numbers, column) for column in terms.T], axis=1)
+    squares = np.sum(within_bins**2, axis=0) * n_parts / max(n_parts - 1, 1)
+    errors = as_array(np.sqrt(squares) / counts)
+    return Drift(name, names, mean, errors, counts.astype(int), p_value, explained)
 
 
 def _bins(column: Column) -> tuple[NDArray[np.intp], list[str]]:
     """Return the bin index of each row, -1 without a bin, and the names of the bins."""
-    if column.kind in ("numeric", "date"):
-        codes, names = _number_bins(column)
-    else:
-        codes, names = _level_bins(column)
-    missing = ~column.present
+    codes, missing = np.full(len(column.raw), -1, dtype=np.intp), ~column.present
+    bins = _number_bins if column.kind in ("numeric", "date") else _level_bins
+    codes[column.present], names = bins(column)
     if missing.sum() >= _FEWEST_ROWS:
         codes[missing] = len(names)
         names.append("missing")
@@ -137,8 +126,7 @@ def _bins(column: Column) -> tuple[NDArray[np.intp], list[str]]:
 
 
 def _number_bins(column: Column) -> tuple[NDArray[np.intp], list[str]]:
-    """Return bin indices and names for a numeric column, with about equally many rows per bin."""
-    codes = np.full(len(column.raw), -1, dtype=np.intp)
+    """Return bins of the present rows of numbers, of about equal size, and their names."""
     values = column.values[column.present].astype(np.float64)
     least = max(_FEWEST_ROWS, len(values) // _MOST_BINS)
     distinct, first, numbers, sizes = np.unique(
@@ -146,22 +134,17 @@ def _number_bins(column: Column) -> tuple[NDArray[np.intp], list[str]]:
     )
     groups = _groups(sizes, least)
     if not len(groups) or groups[-1] < 1:
-        return codes, []
-    codes[column.present] = groups[numbers]
+        return np.full(len(values), -1), []
     if column.kind == "date":
         texts = [str(time.astype("M8[D]")) for time in column.wall_times()[first]]
     else:
         texts = entries(distinct.tolist())
     ends = [np.flatnonzero(groups == group)[[0, -1]] for group in range(groups[-1] + 1)]
-    names = [texts[a] if a == b else f"{texts[a]} to {texts[b]}" for a, b in ends]
-    return codes, names
+    return groups[numbers], [texts[a] if a == b else f"{texts[a]} to {texts[b]}" for a, b in ends]
 
 
 def _groups(sizes: NDArray[np.intp], least: int) -> NDArray[np.intp]:
-    """Return the bins (k,) of k ordered values with ``sizes`` rows, at least ``least`` per bin.
-
-    A frequent value starts a new bin if the previous bin has enough rows.
-    """
+    """Return the bins (k,) of k ordered values; a frequent value starts a new bin if it can."""
     groups = np.zeros(len(sizes), dtype=np.intp)
     group = filled = 0
     for place, size in enumerate(sizes):
@@ -175,8 +158,7 @@ def _groups(sizes: NDArray[np.intp], least: int) -> NDArray[np.intp]:
 
 
 def _level_bins(column: Column) -> tuple[NDArray[np.intp], list[str]]:
-    """Return bin indices and names: the most frequent levels, and one bin for all other levels."""
-    codes = np.full(len(column.raw), -1, dtype=np.intp)
+    """Return bins of the present rows, the most frequent levels and others, and their names."""
     texts = labels(column.raw, column.present)[column.present].astype(str)
     levels, numbers, sizes = np.unique(texts, return_inverse=True, return_counts=True)
     order = np.argsort(-sizes, kind="stable")[: _MOST_BINS - 1]
@@ -189,8 +171,7 @@ def _level_bins(column: Column) -> tuple[NDArray[np.intp], list[str]]:
         names.append("other levels")
     else:
         bins[bins == len(frequent)] = -1
-    codes[column.present] = bins
-    return codes, names
+    return bins, names
 
 
 MOST_COLUMNS = 8
@@ -212,7 +193,7 @@ def residuals_section(subject: Subject, column_drifts: Sequence[Drift], most: in
     if not subject.study.is_classification:
         blocks.append(_figures(subject, column_drifts, most))
     if column_drifts:
-        blocks.append(_table(subject, column_drifts))
+        blocks.append(_table(column_drifts))
     return Section("residuals", "Residuals", blocks)
 
 
@@ -226,25 +207,22 @@ def certain(column_drifts: Sequence[Drift]) -> list[Drift]:
 
 def _text(subject: Subject, column_drifts: Sequence[Drift]) -> str:
     outcome = subject.study.own
-    if outcome.classes is None:
-        text = "Residuals are observations less predictions."
-    elif len(outcome.classes) == 2:
+    text = "Residuals are observations less predictions."
+    if outcome.classes is not None:
+        one = "the predicted class is right"
+        if len(outcome.classes) == 2:
+            one = f"its class is {quoted(outcome.classes[1])}"
         text = (
-            f"The residual of a row is one if its class is {quoted(outcome.classes[1])} and zero "
-            "if not, less the predicted probability of that class."
-        )
-    else:
-        text = (
-            "The residual of a row is one if the predicted class is right and zero if not, less "
-            "the probability of that class."
+            f"The residual of a row is one if {one} and zero if not, less the predicted "
+            "probability of that class."
         )
     n_unused = len(subject.important) - len({each.column for each in column_drifts})
     if column_drifts and n_unused > 0:
+        which = "first" if subject.study.importance is None else "most important"
         text += (
             f" {counted(len(column_drifts), 'column')} of {len(subject.important)} are examined: "
+            f"the {which} columns, and times."
         )
-        are_ranked = subject.study.importance is not None
-        text += f"the {'most important' if are_ranked else 'first'} columns, and times."
     if not column_drifts:
         return f"{text} There are too few test rows to tell whether they depend on a column."
     strong = certain(column_drifts)
@@ -281,53 +259,31 @@ def _against_predictions(subject: Subject) -> Figure:
 
 def _beyond(display: ResidualsDisplay) -> str:
     """Return a sentence on residuals beyond the axis of a figure, or an empty text."""
-    n = display.n_beyond
-    if not n:
-        return ""
-    verb = "lies" if n == 1 else "lie"
-    what = "a triangle at its edge" if n == 1 else "triangles at its edge"
-    return f" {counted(n, 'residual')} {verb} beyond the axis: {what}."
+    if display.n_beyond < 2:
+        return " A residual lies beyond the axis: a triangle at its edge." * display.n_beyond
+    return f" {display.n_beyond:,} residuals lie beyond the axis: triangles at its edge."
 
 
 def sentence(column_drift: Drift, n_tests: int) -> str:
     """Describe the range of mean residuals along a column, and whether it is significant."""
-    low, high = column_drift.extremes
-    ends = (
-        f"from {number(float(column_drift.mean[low]), 3)} ({column_drift.labels[low]}) to "
-        f"{number(float(column_drift.mean[high]), 3)} ({column_drift.labels[high]})"
-    )
+    start, ends = f"Along {quoted(column_drift.column)}, mean residuals", column_drift.ends
     if column_drift.is_certain(n_tests):
-        return (
-            f"Along {quoted(column_drift.column)}, mean residuals drift {ends}: "
-            f"{percent(column_drift.share)} of the squared error."
-        )
-    return (
-        f"Along {quoted(column_drift.column)}, mean residuals range {ends}, which is not "
-        "significant."
-    )
+        return f"{start} drift {ends}: {percent(column_drift.share)} of the squared error."
+    return f"{start} range {ends}, which is not significant."
 
 
-def _table(subject: Subject, column_drifts: Sequence[Drift]) -> Table:
+def _table(column_drifts: Sequence[Drift]) -> Table:
     rows = []
     for each in column_drifts:
-        low, high = each.extremes
         row = [Cell(cut(each.column))]
-        for place in (low, high):
-            row.append(Cell(cut(each.labels[place])))
-            mean = float(each.mean[place])
-            row.append(Cell(with_error(mean, float(each.std_error[place])), mean))
-        row.append(Cell(percent(each.share), each.share))
+        for place in each.extremes:
+            mean, error = float(each.mean[place]), float(each.std_error[place])
+            row += [Cell(cut(each.labels[place])), Cell(with_error(mean, error), mean)]
+        row.append(share_cell(each.share))
         p_value = "< 0.001" if each.p_value < 1e-3 else f"{each.p_value:.3f}"
         rows.append([*row, Cell(p_value, each.p_value)])
-    heads = (
-        "column",
-        "lowest where",
-        "mean residual",
-        "highest where",
-        "mean residual there",
-        "share of squared error",
-        "p",
-    )
+    heads = ["column", "lowest where", "mean residual", "highest where", "mean residual there"]
+    heads += ["share of squared error", "p"]
     note = (
         "Columns are cut into at most eight bins. The share is that of the squared error which the "
         "means of the bins explain; some of it is chance. p is the p-value of equal means, by "

@@ -3,7 +3,6 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,12 +11,10 @@ from bochner._base.arrays import Array, as_array
 from bochner._base.number_texts import number
 from bochner.comparison.outcomes import Outcome
 from bochner.comparison.study import Study
-from bochner.files.columns import Column, labels, read_column
+from bochner.files.columns import Column, read_column
+from bochner.plot.drawn_inputs import drawn_values, series_of
 from bochner.report.name_texts import short
 from bochner.tables.encodings import output_names
-
-_MATCHED = 20
-"""Number of rows whose predictions identify the target of a study among several targets."""
 
 _FEW_VALUES = 6
 """Largest number of distinct numbers that are drawn as levels instead of a continuous axis."""
@@ -41,8 +38,9 @@ class Subject:
 
     @property
     def named(self) -> Study:
-        """The study with a shortened, escaped target name for sentences."""
-        return replace(self.study, target=self.name)
+        """The study with shortened, escaped names of the target and of leaks for sentences."""
+        leaks = [replace(leak, column=short(leak.column)) for leak in self.study.leaks]
+        return replace(self.study, target=self.name, leaks=leaks)
 
     @property
     def n_fit(self) -> int:
@@ -56,22 +54,10 @@ class Subject:
         return short(names[place]) if len(names) else f"row {place + 1:,} of the test rows"
 
     @cached_property
-    def number(self) -> int:
-        """Index of the target among the targets of the model."""
-        if self.n_targets == 1:
-            return 0
-        some = self.study.split.X_test
-        rows = some.iloc[:_MATCHED] if hasattr(some, "iloc") else some[:_MATCHED]
-        predicted = as_array(self.study.model.predict(rows))
-        apart = np.abs(predicted - self.study.own.prediction[:_MATCHED, None]).sum(axis=0)
-        return int(np.argmin(apart))
-
-    @cached_property
     def columns(self) -> Mapping[str, Column]:
         """The columns of the test rows that the model uses, by name."""
         states = {s["name"]: s for s in self.study.model.encoder_.columns_ if output_names(s)}
-        table = self.study.split.X_test
-        series = series_of(table)
+        series = dict(series_of(self.study.split.X_test))
         return {
             name: read_column(name, series[name], keep_text=state["kind"] == "text")
             for name, state in states.items()
@@ -79,10 +65,9 @@ class Subject:
 
     @cached_property
     def residuals(self) -> Array:
-        """Residuals (n,): observations minus predictions.
+        """Residuals (n,): observed minus predicted values, or occurrence minus probability.
 
-        For two classes: 1 or 0, whether the second class occurred, minus its probability. For more
-        classes: whether the predicted class occurred, minus its probability.
+        Of two classes, the second one is meant, and of more classes the predicted one.
         """
         outcome = self.study.own
         if outcome.classes is None:
@@ -113,29 +98,10 @@ class Subject:
         if split.time is None:
             named = str(self.study.model.record_.get("time"))
             return dates + [named] * (named in self.columns and named not in dates)
-        table = series_of(split.X)
-        return dates + [
-            name
-            for name, column in self.columns.items()
-            if column.kind == "numeric" and _equals(table[name], split.time)
-        ]
-
-
-def series_of(table: Any) -> Mapping[str, Any]:
-    """Return the columns of a table by name; columns of an array are named x0, x1, ..."""
-    if not hasattr(table, "columns"):
-        array = np.asarray(table)
-        return {f"x{i}": values for i, values in enumerate(array.T)}
-    if hasattr(table, "iloc"):
-        return {str(name): table.iloc[:, i] for i, name in enumerate(table.columns)}
-    return {str(name): table[name] for name in table.columns}
-
-
-def _equals(series: object, times: NDArray[np.generic]) -> bool:
-    values = np.asarray(series)
-    return (
-        values.dtype.kind in "iuf" and times.dtype.kind in "iuf" and np.array_equal(values, times)
-    )
+        table = dict(series_of(split.X))
+        numeric = [name for name, column in self.columns.items() if column.kind == "numeric"]
+        fitted = [read_column(name, table[name]) for name in numeric]
+        return dates + [c.name for c in fitted if np.array_equal(c.values, split.time)]
 
 
 def subjects_of(studies: Sequence[Study]) -> list[Subject]:
@@ -150,13 +116,7 @@ def subjects_of(studies: Sequence[Study]) -> list[Subject]:
 
 def shown_values(column: Column) -> NDArray[np.generic]:
     """Return a column's numbers, times or levels for a picture; few distinct numbers are levels."""
-    if column.kind == "date":
-        times: NDArray[np.generic] = np.full(len(column.raw), np.datetime64("NaT"), dtype="M8[us]")
-        times[column.present] = column.wall_times()
-        return times
-    if column.kind in ("numeric", "empty"):
-        values = as_array(column.values)
-        if len(np.unique(values[column.present])) > _FEW_VALUES:
-            return values
-        return np.array([number(v) if np.isfinite(v) else None for v in values], dtype=object)
-    return labels(column.raw, column.present)
+    values = drawn_values(column)
+    if values.dtype.kind != "f" or len(np.unique(values[column.present])) > _FEW_VALUES:
+        return values
+    return np.array([number(v) if np.isfinite(v) else None for v in values], dtype=object)

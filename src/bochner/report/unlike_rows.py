@@ -1,26 +1,24 @@
 """Report section on test rows unlike the training rows, and a check of their predictions."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 
 import numpy as np
 from scipy.stats import norm
 
+from bochner._base.names import listed
 from bochner._base.number_texts import counted, percent
 from bochner.comparison.outcomes import (
     KINDS_OF_ROWS,
     LIKE,
     METRICS,
-    OF_CLASSES,
-    OF_NUMBERS,
     OF_SPREAD,
     Outcome,
     mean_score,
     outcome_coverage,
 )
-from bochner.comparison.verdict import excess
-from bochner.report.accuracy import metric_of, shown
-from bochner.report.html_blocks import Block, Cell, Finding, Section, Table, fine
-from bochner.report.name_texts import listed
+from bochner.comparison.verdict import excess, metric_text
+from bochner.report.accuracy import score_cells
+from bochner.report.html_blocks import Block, Cell, Finding, Section, Table, count_cell, fine
 from bochner.report.subject import Subject
 
 _FEWEST = 5
@@ -54,57 +52,44 @@ def unlike_section(subject: Subject) -> Section | None:
 
 
 def _table(by_kind: Mapping[str, Outcome]) -> Table:
-    scores = {kind: outcome.scores() for kind, outcome in by_kind.items()}
-    first = next(iter(by_kind.values()))
-    metrics = OF_NUMBERS if first.classes is None else OF_CLASSES
-    names = [name for name in metrics if name in first.scores() and name not in OF_SPREAD]
+    metrics = next(iter(by_kind.values())).metrics
+    names = [name for name in metrics if name not in OF_SPREAD]
     rows = [
-        [
-            Cell(KINDS_OF_ROWS[kind]),
-            Cell(f"{len(by_kind[kind].y):,}", len(by_kind[kind].y)),
-            *(Cell(shown(name, of_kind[name]), of_kind[name].value) for name in names),
-        ]
-        for kind, of_kind in scores.items()
+        [Cell(KINDS_OF_ROWS[kind]), count_cell(len(outcome.y)), *score_cells(outcome, names)]
+        for kind, outcome in by_kind.items()
     ]
     heads = ["kind of rows", "rows", *(METRICS[name] for name in names)]
     return Table("Errors by kind of rows", heads, rows)
 
 
 def unlike(subject: Subject) -> Finding | None:
-    """Check calibration and errors of the rows unlike the training rows.
-
-    Their errors are compared with the errors of the remaining rows.
-    """
+    """Check calibration and errors of rows unlike the training rows, next to the other rows."""
     by_kind = dict(subject.by_kind)
     if not by_kind:
         return None
-    like, metric = by_kind.pop(LIKE, None), metric_of(subject)
+    own, like = subject.study.own, by_kind.pop(LIKE, None)
+    metric, sure, fault = own.metrics[0], "probabilities", "Probabilities are too high"
+    meaning = "Predicted classes are right less often than their mean probability states"
+    if own.classes is None:
+        sure, fault = "intervals", "Intervals are too narrow"
+        meaning = f"{100.0 * own.level:g} % intervals contain too few observations"
     unsafe = _noted(by_kind, lambda outcome: _unsafe(outcome, len(by_kind)))
-    texts, larger = [_unsafe_sentence(subject.study.own, unsafe)] if unsafe else [], list[str]()
+    texts, larger = [f"{meaning} for rows {listed(unsafe)}."] if unsafe else [], list[str]()
     if like is not None:
         larger = _noted(by_kind, lambda outcome: _larger(metric, outcome, like, len(by_kind)))
-        error = shown(metric, like.scores()[metric])
         if larger:
+            error = metric_text(metric, like.scores()[metric])
             texts.append(
                 f"The {METRICS[metric]} is {error} for rows {LIKE}, and significantly larger for "
                 f"rows {listed(larger)}."
             )
-    is_number = subject.study.own.classes is None
     if not texts:
-        sure = "intervals" if is_number else "probabilities"
-        title = f"Errors and {sure} show no significant fault for rows unlike the training rows."
-        return fine(title)
-    fault = "Intervals are too narrow" if is_number else "Probabilities are too high"
+        return fine(
+            f"Errors and {sure} show no significant fault for rows unlike the training rows."
+        )
     kinds = [text.partition(" (")[0] for text in unsafe or larger]
     title = f"{fault if unsafe else 'Errors are larger'} for rows {listed(kinds)}"
     return Finding("check" if unsafe else "note", title, " ".join(texts), _ADVICE)
-
-
-def _unsafe_sentence(own: Outcome, unsafe: Sequence[str]) -> str:
-    start = "Predicted classes are right less often than their mean probability states"
-    if own.classes is None:
-        start = f"{100.0 * own.level:g} % intervals contain too few observations"
-    return f"{start} for rows {listed(unsafe)}."
 
 
 def _noted(by_kind: Mapping[str, Outcome], note: Callable[[Outcome], str]) -> list[str]:
@@ -134,7 +119,7 @@ def _larger(metric: str, outcome: Outcome, like: Outcome, n_kinds: int) -> str:
     chance = _limit(n_kinds) * np.hypot(losses.std_error, others.std_error)
     if not losses.value - others.value > chance:
         return ""
-    return shown(metric, outcome.scores()[metric])
+    return metric_text(metric, outcome.scores()[metric])
 
 
 def _limit(n_kinds: int) -> float:

@@ -48,9 +48,7 @@ class Breaks(NamedTuple):
 
 
 def find_breaks(
-    rows: ScaledSeries,
-    fit: Fit,
-    fitted: Callable[[ScaledSeries, SeriesStructure, Fit], Fit],
+    rows: ScaledSeries, fit: Fit, fitted: Callable[[ScaledSeries, SeriesStructure, Fit], Fit]
 ) -> tuple[ScaledSeries, Fit, NDArray[np.intp]]:
     """Return rows with outliers set to NaN, the fit with level shifts, and outlier positions."""
     outliers: list[int] = []  # Row indices

@@ -246,12 +246,7 @@ def _no_entries(s: int) -> Entries:
 # One loop for all three results, because each separate loop would take seconds to compile.
 @_loop()
 def _fill(
-    rows: RegularRows,
-    form: Form,
-    theta: Array,
-    values: Array,
-    gradients: Array,
-    states: LastStates,
+    rows: RegularRows, form: Form, theta: Array, values: Array, gradients: Array, states: LastStates
 ) -> None:
     """Write log evidences (m,), and gradients (m, k) and states (m, ...) unless these are empty."""
     s, has_slopes, has_states = rows.weight.size, gradients.shape[0] > 0, states.cov.shape[0] > 0

@@ -11,10 +11,9 @@ from numpy.typing import NDArray
 from bochner._base.arrays import Array, Index
 from bochner._base.registry import register
 from bochner._base.threads import in_order, single_threaded_blas
-from bochner.series.calibration import LARGE, calibrated
+from bochner.series.calibration import LARGE, calibrated, paths
 from bochner.series.components import Inputs, LevelShifts, Waves
 from bochner.series.parameter_posterior import Fit, draws, resampled
-from bochner.series.paths import paths
 from bochner.series.series_model import (
     TINY,
     Member,

@@ -243,11 +243,7 @@ class SeriesEvidence:
         self._weights = model.weights(rows)
         self._lengths, self._which = _lengths(rows.times)
         self.regular = regular_series(
-            model.parts,
-            model.partners,
-            self._weights,
-            rows.values,
-            (self._lengths, self._which),
+            model.parts, model.partners, self._weights, rows.values, (self._lengths, self._which)
         )
 
     @property

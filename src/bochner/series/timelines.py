@@ -13,7 +13,7 @@ import numpy as np
 from bochner._base.arrays import Array, as_array, as_positive_scalar
 from bochner._base.checks import check_size
 from bochner._base.registry import register
-from bochner.files.clocks import clock_times
+from bochner.files.columns import clock_times
 from bochner.files.stamps import (
     Dates,
     days_of,

@@ -134,12 +134,7 @@ class Slope(LevelProcess):
         slope = diffusion * -np.expm1(-2.0 * x) / (2.0 * rate)
         both = diffusion * loss**2 / (2.0 * rate**2)
         level = diffusion / (2.0 * rate**3) * _integrated(x, decay)
-        parts = (
-            [ones, decay],
-            [loss / rate, zeros],
-            [level, slope],
-            [both, both],
-        )
+        parts = ([ones, decay], [loss / rate, zeros], [level, slope], [both, both])
         if self.has_line:
             for part, last in zip(parts, (ones, zeros, zeros, zeros), strict=True):
                 part.append(last)

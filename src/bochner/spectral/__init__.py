@@ -35,11 +35,7 @@ else:
         __name__,
         {
             "bochner.spectral.decompositions": ("Jordan",),
-            "bochner.spectral.feature_factors": (
-                "CosineFactors",
-                "Envelope",
-                "FeatureFactor",
-            ),
+            "bochner.spectral.feature_factors": ("CosineFactors", "Envelope", "FeatureFactor"),
             "bochner.spectral.laws": (
                 "BlockLaw",
                 "Chi",
@@ -51,10 +47,7 @@ else:
                 "RadialLaw",
                 "Student",
             ),
-            "bochner.spectral.measure": (
-                "Part",
-                "SpectralMeasure",
-            ),
+            "bochner.spectral.measure": ("Part", "SpectralMeasure"),
             "bochner.spectral.profiles": ("Profile",),
             "bochner.spectral.schemes": (
                 "Coordinates",

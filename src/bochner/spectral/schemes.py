@@ -10,6 +10,7 @@ import math
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 from types import MappingProxyType
 
 import numpy as np
@@ -21,7 +22,47 @@ from bochner._base.arrays import Array
 from bochner._base.registry import register, resolved
 from bochner.spectral.energy import MOST_INPUTS, MOST_ROWS, haar_rows, normalised, spread_directions
 from bochner.spectral.hadamard import HadamardRows, Matrix
-from bochner.spectral.lattice_points import shifted_lattice
+
+_WEIGHT = 0.3
+"""The factor gamma of each coordinate. With 0.1 errors of kernels are the same; with 1 they are
+larger from five inputs on, because sets of many inputs then count as much as sets of few."""
+
+_MOST_CANDIDATES = 256
+"""Integers that are tried for each coordinate; more candidates hardly improve the best one."""
+
+_KEPT = 64  # cached results, each with one integer per coordinate
+
+
+@lru_cache(_KEPT)
+def generating_vector(m: int, dim: int) -> NDArray[np.int64]:
+    """Return the generating vector z (dim,) of a lattice of ``m`` points; its first entry is one.
+
+    The cost is of order ``m`` for each of at most 256 candidates and each coordinate.
+    """
+    index = np.arange(m)
+    u = index / m
+    # The sum over h of exp(2 pi i h u) / h^2 is 2 pi^2 times Bernoulli's second polynomial.
+    factor = 1.0 + _WEIGHT * 2.0 * np.pi**2 * (u**2 - u + 1.0 / 6.0)
+    # The factor is even in u, so that candidates z and m - z are equally good.
+    coprime = [a for a in range(1, m // 2 + 1) if np.gcd(a, m) == 1] or [1]
+    candidates = coprime[:: -(-len(coprime) // _MOST_CANDIDATES)]
+    z, product = [1], factor.copy()
+    for _ in range(1, dim):
+        errors = [float(product @ factor[index * a % m]) for a in candidates]
+        z.append(candidates[int(np.argmin(errors))])
+        product *= factor[index * z[-1] % m]
+    vector = np.array(z, dtype=np.int64)
+    vector.flags.writeable = False
+    return vector
+
+
+def shifted_lattice(m: int, dim: int, rng: np.random.Generator) -> Array:
+    """Return the points (m, dim) of a lattice with a random shift, in random order."""
+    if not dim:
+        return np.empty((m, 0))
+    index = rng.permutation(m)[:, None]
+    points: Array = (index * generating_vector(m, dim) % m / m + rng.random(dim)) % 1.0
+    return points
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,9 +13,6 @@ else:
         __name__,
         {
             "bochner.tables.contributions": ("Contributions",),
-            "bochner.tables.sensitivity": (
-                "Effect",
-                "VarianceShares",
-            ),
+            "bochner.tables.sensitivity": ("Effect", "VarianceShares"),
         },
     )

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields
 from functools import cached_property
-from typing import NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import DTypeLike
@@ -17,11 +17,10 @@ from bochner.tables.kernel_laws import KernelLaw
 from bochner.tables.kernel_loops import Codes, Columns, add_kernel_products, scratch_of
 from bochner.tables.observations import Chosen
 from bochner.tables.tree_laws import TreeLaw
-from bochner.tables.trees import TreeInputs
+from bochner.tables.trees import TreeInputs, none
 
 _LEAST_SINGLE_ROWS = 2000
-"""Fewest rows of a law for kernel values in single precision. With fewer rows it saves less than
-ten microseconds a prediction, and both precisions would be compiled at the first fit."""
+"""Fewest rows of a law in single precision: it saves ten microseconds a prediction with fewer."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -51,13 +50,11 @@ class KernelSums:
 
     def mean(self, X: Array, levels: Codes) -> Array:
         """Return means (n', t) at encoded rows (n', d), given the level codes of all blocks."""
-        means = np.zeros((len(X), self.law.coef.shape[1]))
-        arguments = self.kernel.arguments(X, levels, self.of_means.values.dtype)
-        dtype = arguments[2].dtype
-        coef, memory = np.array(self.law.coef.T, dtype, order="C"), scratch_of(dtype)
-        add_kernel_products(
-            self.of_means, *arguments, coef, *memory, means, np.empty((len(X), 0), dtype)
-        )
+        means, dtype = np.zeros((len(X), self.law.coef.shape[1])), self.of_means.values.dtype
+        arguments = self.kernel.arguments(X, levels, dtype)
+        coef, no_values = np.array(self.law.coef.T, dtype, order="C"), np.empty((len(X), 0), dtype)
+        memory = scratch_of(dtype)
+        add_kernel_products(self.of_means, *arguments, coef, *memory, means, no_values)
         return means
 
     def latent(self, X: Array, levels: Codes) -> Array:
@@ -105,14 +102,7 @@ class Laws:
 
     def means(self, X: Array) -> Array:
         """Return the means (n', K, t) of all base models at encoded rows (n', d)."""
-
-        def mean(number: int, part: slice, levels: Codes | None) -> Array:
-            sums = self._prepared.sums[number]
-            if sums is None or levels is None:
-                return self.members[number].mean(X[part], self.rows)
-            return sums.mean(X[part], levels)
-
-        return self._stacked(X, mean)
+        return self._stacked(X, lambda law, part, known: law.mean(X[part], known))
 
     def used(self, weights: Array) -> tuple["Laws", Array]:
         """Return the base models of nonzero weight (else all), and their weights (K, *t)."""
@@ -125,29 +115,25 @@ class Laws:
         return Laws(self.rows[: n_rows_of(members)], members, self.blocks), weights[used]
 
     def variances(self, X: Array, sample_weight: Array | None = None) -> Array:
-        """Return variances (n', K, t) of new targets by each base model at encoded rows (n', d).
-
-        The noise variance is divided by ``sample_weight`` (n',), which is one by default.
-        """
+        """Return variances (n', K, t) of new targets at rows (n', d), by default of weight one."""
         weight = np.ones(len(X)) if sample_weight is None else sample_weight
 
-        def variance(number: int, part: slice, levels: Codes | None) -> Array:
-            sums = self._prepared.sums[number]
-            if sums is None or levels is None:
-                return self.members[number].variance(X[part], self.rows, weight[part])
-            return sums.variance(X[part], levels, weight[part])
+        return self._stacked(X, lambda law, part, known: law.variance(X[part], known, weight[part]))
 
-        return self._stacked(X, variance)
-
-    def _stacked(self, X: Array, values: Callable[[int, slice, Codes | None], Array]) -> Array:
+    def _stacked(self, X: Array, values: Callable[[Any, slice, Any], Array]) -> Array:
+        """Return values (n', K, t) of base models with the training rows, or of prepared sums."""
         if X.shape[1] != self.rows.shape[1]:
             raise ValueError(f"Rows have {X.shape[1]} columns, expected {self.rows.shape[1]}.")
-        levels_of = self._prepared.blocks.levels
+        blocks_of_levels, all_sums = self._prepared
 
-        def block(rows: slice) -> Array:
-            levels = levels_of(X[rows])
-            laws = range(len(self.members))
-            return np.stack([values(number, rows, levels) for number in laws], axis=1)
+        def block(part: slice) -> Array:
+            levels, of_laws = blocks_of_levels.levels(X[part]), []
+            for law, sums in zip(self.members, all_sums, strict=True):
+                has_sums = sums is not None and levels is not None
+                of_laws.append(
+                    values(*((sums, part, levels) if has_sums else (law, part, self.rows)))
+                )
+            return np.stack(of_laws, axis=1)
 
         blocks = list(steps(len(X), _ROWS_OF_A_BLOCK))
         # Threads share the blocks of rows, each with a single BLAS thread.
@@ -155,26 +141,19 @@ class Laws:
             return np.concatenate([part for _, part in in_order(block, blocks, n_threads)])
 
     @cached_property
-    def _prepared(self) -> "_Prepared":
-        none = np.empty(0, dtype=np.int64)
-        one_hot = (none, none) if self.blocks is None else (self.blocks.starts, self.blocks.widths)
-        blocks = Blocks.of(self.rows, *one_hot)
+    def _prepared(self) -> tuple[Blocks, list[KernelSums | None]]:
+        """Blocks of levels, and sums of the kernels that have compiled loops."""
+        one_hot = TreeInputs.of(none(), None) if self.blocks is None else self.blocks
+        blocks = Blocks.of(self.rows, one_hot.starts, one_hot.widths)
         sums = [
             KernelSums.of(law, self.rows, blocks) if isinstance(law, KernelLaw) else None
             for law in self.members
         ]
-        return _Prepared(blocks, sums)
+        return blocks, sums
 
     def __getstate__(self) -> dict[str, object]:
         """Return the fields only: the cached sums would double the size of a pickle."""
         return {each.name: getattr(self, each.name) for each in fields(self)}
-
-
-class _Prepared(NamedTuple):
-    """Kernels prepared for compiled loops; ``sums`` has ``None`` for models without loops."""
-
-    blocks: Blocks
-    sums: list[KernelSums | None]
 
 
 def n_rows_of(members: Sequence[TableLaw]) -> int:

@@ -16,8 +16,7 @@ _FEWEST_PAIRS = 8
 """Fewest pairs of permutations for each row; standard errors are then accurate to a quarter."""
 
 _REPEATED = 32
-"""Fewest background rows with a second pair of permutations, which estimates the variance between
-permutations to within a quarter."""
+"""Fewest background rows with a second pair, for the variance between permutations to a quarter."""
 
 _BLOCK_NUMBERS = 2**22
 """Numbers in a block of rows to predict, 32 MB."""
@@ -28,11 +27,7 @@ Estimate = tuple[Array, Array]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Game:
-    """A cooperative game for Shapley values: players are columns, values are predictions.
-
-    Background rows supply the columns outside a coalition. ``exchanged`` maps rows (r, d), and the
-    indices (q, g) of the rows from which each player's columns come, to predictions (q, k).
-    """
+    """A cooperative game for Shapley values: players are columns, values are predictions."""
 
     exchanged: Callable[[Array, NDArray[np.intp]], Array]
     n_players: int
@@ -47,10 +42,7 @@ class Game:
     def shapley_values(
         self, X: Array, outputs: Array, n_evaluations: int, rng: Generator
     ) -> Estimate:
-        """Return Shapley values of rows (n, d) with predictions (n, k), and their standard errors.
-
-        The values are exact if ``n_evaluations`` suffice, else estimated by random permutations.
-        """
+        """Return Shapley values of rows (n, d) with predictions (n, k), and standard errors."""
         n_coalitions = (1 << self.n_players) - 2
         if len(X) * len(self.background) * n_coalitions <= n_evaluations:
             values = np.stack([self.exact(x, output) for x, output in zip(X, outputs, strict=True)])
@@ -108,11 +100,7 @@ class Game:
         return rng.permuted(np.tile(np.arange(self.n_players), (n_pairs, 1)), axis=1)
 
     def _walks(self, X: Array, outputs: Array, ranks: NDArray[np.intp]) -> Array:
-        """Return changes (n, m, g, k) of predictions as players join a coalition one by one.
-
-        Players come from the rows ``X`` and join in m orders, with their ranks (m, g); each order
-        starts at a background row. Changes are averaged over an order and its reverse.
-        """
+        """Return changes (n, m, g, k) of predictions as players join m coalitions by ``ranks``."""
         m, g = ranks.shape
         contributions = np.empty((len(X) * m, g, outputs.shape[1]))
         for block in steps(len(contributions), self._block((2 * g - 2) * X.shape[1])):
@@ -128,10 +116,7 @@ class Game:
         return contributions.reshape(len(X), m, g, -1)
 
     def _values(self, X: Array, coalitions: NDArray[np.bool_], rows: Array) -> Array:
-        """Return predictions (p, c, k) with coalitions from ``X`` and other players from ``rows``.
-
-        ``X`` and ``rows`` are (p, d) and coalitions (p, c, g); one entry instead of p serves all.
-        """
+        """Return predictions (p, c, k) with coalitions from ``X``, other players from ``rows``."""
         of_rows = len(X) + np.arange(len(rows))[:, None, None]
         sources = np.where(coalitions, np.arange(len(X))[:, None, None], of_rows)
         values = self.exchanged(np.vstack((X, rows)), sources.reshape(-1, self.n_players))
@@ -194,11 +179,7 @@ class Contributions:
         return shap.Explanation(self.values, base, data, feature_names=names, output_names=labels)
 
     def averaged(self, n_rows: int, parts: Sequence[tuple[Index, Index]]) -> "Contributions":
-        """Return contributions averaged over several completions of each new row.
-
-        Each of the ``parts`` has the indices (r,) of some of the ``n_rows`` new rows, and the
-        indices (r, k) of the k completions over which each of these rows is averaged.
-        """
+        """Return averages over the completions (r, k) of rows (r,), for each of the ``parts``."""
         # Errors of rows are correlated, because all have the same permutations.
         arrays = self.values, self.std_error, self.prediction
         averages = [np.empty((n_rows, *of_rows.shape[1:])) for of_rows in arrays]
@@ -260,7 +241,7 @@ def contributions(
     def exchanged(pool: Array, sources: NDArray[np.intp]) -> Array:
         of_groups = np.zeros((len(sources), len(names)), dtype=np.intp)
         of_groups[:, players] = sources
-        return dependence.evaluator.exchanged(pool, of_groups)
+        return dependence.exchanged(pool, of_groups)
 
     background = rng.permutation(dependence.X)
     game = Game(exchanged, len(players), background, dependence.predict(background))

@@ -1,16 +1,10 @@
 r"""Imputation of unknown entries of rows by draws from training rows.
 
 The predictive distribution of a row with known entries :math:`x_k` and unknown entries :math:`x_u`
-is the average over the unknown entries,
-
-.. math:: p(y \mid x_k) = \int p(y \mid x_k, x_u) \, p(x_u \mid x_k) \, dx_u.
-
-A training row that gives its entry to a row with a gap is a *donor* (hot-deck imputation). Donors
-are drawn by a random forest that predicts a column from the other columns: a row of the same leaf
-is a draw from an estimate of the conditional distribution (Meinshausen, "Quantile regression
-forests", 2006), which weighs columns by their information about the unknown entry. Several unknown
-columns are drawn one after another, each given the columns drawn before. Entries must be missing at
-random given the known entries.
+is :math:`p(y \mid x_k) = \int p(y \mid x_k, x_u) \, p(x_u \mid x_k) \, dx_u`. A training row that
+gives its entry to a row with a gap is a *donor*: a row of the same leaf of a random forest, which
+predicts a column from the other columns (Meinshausen, "Quantile regression forests", 2006). Several
+unknown columns are drawn one after another. Entries must be missing at random.
 """
 
 from dataclasses import dataclass
@@ -24,19 +18,16 @@ from bochner._base.arrays import Array, as_array
 from bochner.tables.observations import Chosen
 
 N_DRAWS = 30
-"""Number of donors per row, and of trees, each of which draws a donor: the standard error of a mean
-is below a fifth of the spread between donors."""
+"""Donors per row, and trees: a mean's standard error is below a fifth of the donors' spread."""
 
 _LEAVES = (2, 5, 15)
-"""Candidate minimum leaf sizes, chosen on held-out rows: small if the other columns nearly
-determine an entry, large if they are hardly informative."""
+"""Candidate minimum leaf sizes: small if other columns nearly determine an entry, else large."""
 
 _FEWEST_CHOOSING = 40
 """Fewest known entries for a choice of the leaf size; with fewer, the middle size is used."""
 
 _HIDDEN_SHARES = (0.0, 0.25, 0.5)
-"""Shares of entries that are hidden in copies of the rows, so that forests are trained on missing
-entries."""
+"""Shares of entries hidden in copies of the rows, so that forests learn from missing entries."""
 
 _FEW_LEVELS = 8
 """Largest number of levels that a forest predicts by indicators; more levels by random signs."""
@@ -116,7 +107,7 @@ def _energy_score(draws: Array, outputs: Array) -> float:
     return float(error - 0.5 * between)
 
 
-def forest_outputs(entries: Array, n_levels: int, rng: np.random.Generator) -> Array:
+def _outputs(entries: Array, n_levels: int, rng: np.random.Generator) -> Array:
     """Return targets (n, k) for a forest that predicts entries (n,): ranks, or codes of levels."""
     if not n_levels:
         # Ranks, so that a long tail does not decide the splits.
@@ -149,14 +140,10 @@ def _inputs(values: Array, column: int, level_means: dict[int, Array]) -> Array:
     return inputs
 
 
-def fitted_forest(
-    entries: Array, n_levels: Chosen, column: int, known: Chosen, outputs: Array
-) -> DonorForest:
-    """Return the forest of a column whose draws have the least energy score on held-out rows.
-
-    ``entries`` (b, d) are NaN where unknown; ``outputs`` (m, k) encode the column's ``known`` rows.
-    """
-    fitted = partial(DonorForest.of, entries, n_levels, column)
+def fitted_forest(entries: Array, n_levels: Chosen, column: int, known: Chosen) -> DonorForest:
+    """Return the forest of a column whose draws have the least energy score on held-out rows."""
+    fitted, rng = partial(DonorForest.of, entries, n_levels, column), np.random.default_rng(column)
+    outputs = _outputs(entries[known, column], int(n_levels[column]), rng)
     if len(known) < _FEWEST_CHOOSING:
         return fitted(known, outputs, _LEAVES[1])
     half = np.arange(len(known)) % 2 == 0

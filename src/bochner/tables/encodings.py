@@ -18,53 +18,36 @@ from bochner.files.columns import KIND_NAMES, Column, labels
 from bochner.tables.cycles import CycleName, cycle_names, encode_cycles, varying_cycles
 from bochner.tables.left_out_groups import Removal
 from bochner.tables.level_means import level_scores
+from bochner.tables.text_parts import TextParts
 
 Knots = tuple[Array, Array]
 
+_FEWEST_OF_LEVEL = 5
+"""Fewest rows of a level that has a feature of its own if the parts of the text have features."""
+
 _IDENTIFIER_SHARE = 0.5
-"""Share of distinct entries above which text of many levels is an identifier, because most levels
-have a single row and do not generalise."""
+"""Share of distinct entries above which text is an identifier: most levels have a single row."""
 
 
-class NumericState(TypedDict):
-    """Piecewise-linear map from `points` to `scores`, constant outside; NaN becomes `fill`.
-
-    `ends` are the least and the greatest entry of the fit, and `n_missing` is the number of missing
-    entries. Dates and times of day may have `cycles`, see `encode_cycles`. Cycles follow the local
-    time in `zone`, or in the zone or offset of each date if `zone` is None.
-    """
+class State(TypedDict):
+    """Encoding of a column, with the keys of its kind only."""
 
     name: str
-    kind: Literal["numeric", "date"]
-    fill: float
-    indicator: bool
-    points: list[float]
-    scores: list[float]
-    ends: list[float]
-    n_missing: int
+    kind: Literal["numeric", "date", "text", "constant", "empty", "identifier"]
+    n_missing: NotRequired[int]
+    # Numbers and dates: a piecewise-linear map, constant outside its points
+    fill: NotRequired[float]  # In place of missing entries
+    indicator: NotRequired[bool]  # Whether a feature tells missing entries
+    points: NotRequired[list[float]]
+    scores: NotRequired[list[float]]
+    ends: NotRequired[list[float]]  # Least and greatest entry of the fit
     cycles: NotRequired[list[CycleName]]
-    zone: NotRequired[str | None]
-
-
-class TextState(TypedDict):
-    """One feature per level, and one for rare, unknown and missing entries."""
-
-    name: str
-    kind: Literal["text"]
-    levels: list[str]
-    n_missing: int
-    n_rare: int
-    means: NotRequired[dict[str, list[float]]]
-
-
-class DroppedState(TypedDict):
-    """A column without features: equal entries, all missing, or too many distinct texts."""
-
-    name: str
-    kind: Literal["constant", "empty", "identifier"]
-
-
-State = NumericState | TextState | DroppedState
+    zone: NotRequired[str | None]  # Of the local times of cycles; None: the zone of each date
+    # Text: a feature for each level, and one for rare, unknown and missing entries
+    levels: NotRequired[list[str]]
+    n_rare: NotRequired[int]
+    means: NotRequired[dict[str, list[float]]]  # Of the target, by rare level
+    parts: NotRequired[TextParts]
 
 
 def standard_knots(values: Array, clip: float, n_quantiles: int | None = None) -> Knots:
@@ -78,11 +61,7 @@ def standard_knots(values: Array, clip: float, n_quantiles: int | None = None) -
 
 
 def normal_knots(values: Array, clip: float, n_quantiles: int) -> Knots:
-    """Return the knots of Φ⁻¹(F(x)), clipped at ±clip, with F the mid-rank distribution.
-
-    F(v) = (number below v + half the number equal to v) / n, at no more than `n_quantiles`
-    distinct values, evenly spread in F.
-    """
+    """Return at most ``n_quantiles`` knots of Φ⁻¹(F(x)), clipped, with F the mid-ranks."""
     points, counts = np.unique(values, return_counts=True)
     rank = (np.cumsum(counts) - 0.5 * counts) / values.size
     if points.size > n_quantiles:
@@ -102,42 +81,37 @@ def tail_state(column: Column, clip: float) -> State:
             end_scores = np.interp(ends, points, scores)
             if np.any(np.abs(end_scores) >= clip):
                 slope = (scores[1] - scores[0]) / (points[1] - points[0])
-                return NumericState(
-                    name=column.name,
-                    kind="date" if column.kind == "date" else "numeric",
-                    fill=float(np.median(present)),
-                    indicator=False,
-                    points=ends.tolist(),
-                    scores=(slope * (ends - present.mean())).tolist(),
-                    ends=ends.tolist(),
-                    n_missing=int(np.sum(~column.present)),
-                )
-    return DroppedState(name=column.name, kind="constant")
+                return _number_state(column, ends, slope * (ends - present.mean()))
+    return State(name=column.name, kind="constant")
 
 
-def fit_state(column: Column, knots_of: Callable[[Array], Knots], max_levels: int) -> State:
-    """Learn the encoding of a column; ``knots_of`` maps present numbers to their knots."""
-    if column.kind == "empty":
-        return DroppedState(name=column.name, kind="empty")
+def _number_state(column: Column, points: Array, scores: Array) -> State:
     present = column.values[column.present]
-    complete = present.size == column.values.size
-    if column.kind == "text":
-        n_missing = column.values.size - present.size
-        return _text_state(column.name, Counter(present.tolist()), n_missing, max_levels)
-    varies = bool(present.min() < present.max())
-    if complete and not varies:
-        return DroppedState(name=column.name, kind="constant")
-    points, scores = knots_of(present) if varies else (np.empty(0), np.empty(0))
-    state = NumericState(
+    return State(
         name=column.name,
         kind="date" if column.kind == "date" else "numeric",
         fill=float(np.median(present)),
-        indicator=not complete,
+        indicator=False,
         points=points.tolist(),
         scores=scores.tolist(),
         ends=[float(present.min()), float(present.max())],
         n_missing=column.values.size - present.size,
     )
+
+
+def fit_state(column: Column, knots_of: Callable[[Array], Knots], max_levels: int) -> State:
+    """Learn the encoding of a column; ``knots_of`` maps present numbers to their knots."""
+    if column.kind == "empty":
+        return State(name=column.name, kind="empty")
+    present = column.values[column.present]
+    n_missing = column.values.size - present.size
+    if column.kind == "text":
+        return _text_state(column.name, Counter(present.tolist()), n_missing, max_levels)
+    varies = bool(present.min() < present.max())
+    if not n_missing and not varies:
+        return State(name=column.name, kind="constant")
+    state = _number_state(column, *(knots_of(present) if varies else (np.empty(0), np.empty(0))))
+    state["indicator"] = n_missing > 0
     if column.kind == "date" and (cycles := varying_cycles(column.wall_times())):
         state["cycles"], state["zone"] = cycles, column.zone
     if column.is_time_of_day and varies:
@@ -147,24 +121,18 @@ def fit_state(column: Column, knots_of: Callable[[Array], Knots], max_levels: in
 
 def _text_state(name: str, counts: Counter[str], n_missing: int, max_levels: int) -> State:
     if not n_missing and len(counts) == 1:
-        return DroppedState(name=name, kind="constant")
+        return State(name=name, kind="constant")
     if len(counts) > max(max_levels, _IDENTIFIER_SHARE * counts.total()):
-        return DroppedState(name=name, kind="identifier")
+        return State(name=name, kind="identifier")
     # Ties go to the alphabetically first levels, so that the order of rows does not matter.
     ordered = sorted(counts, key=lambda level: (-counts[level], level))
     n_rare = sum(counts[level] for level in ordered[max_levels:])
     levels = sorted(ordered[:max_levels])
-    return TextState(name=name, kind="text", levels=levels, n_missing=n_missing, n_rare=n_rare)
+    return State(name=name, kind="text", levels=levels, n_missing=n_missing, n_rare=n_rare)
 
 
-def add_means(
-    state: TextState, column: Column, targets: Array, clip: float, removal: Removal
-) -> Array:
-    """Add means of targets (n, t) at rare levels, which have no indicators, to the ``state``.
-
-    Returns out-of-fold scores (n, width) of the training rows; rows that ``removal`` leaves out
-    together are in one fold.
-    """
+def add_means(state: State, column: Column, targets: Array, clip: float, removal: Removal) -> Array:
+    """Add means of targets (n, t) at rare levels to a state; return out-of-fold scores (n, w)."""
     rare = sorted(set(column.raw[column.present]).difference(state["levels"]))
     codes = codes_of(column.raw, rare)
     rows = np.flatnonzero(codes < len(rare))
@@ -182,33 +150,59 @@ def add_means(
     return out_of_fold
 
 
+def with_parts(state: State, column: Column, parts: TextParts) -> State:
+    """Return the state of a text column or identifier with the features of its parts."""
+    if state.get("n_rare"):
+        return State(**{**state, "parts": parts})
+    texts = labels(column.raw, column.present)[column.present].tolist()
+    counts = Counter(texts)
+    # Levels of few rows have no feature, so that new texts are encoded like them.
+    levels = [level for level in state.get("levels", []) if counts[level] >= _FEWEST_OF_LEVEL]
+    return State(
+        name=column.name,
+        kind="text",
+        levels=levels,
+        n_missing=len(column.raw) - len(texts),
+        n_rare=len(texts) - sum(counts[level] for level in levels),
+        parts=parts,
+    )
+
+
 def output_names(state: State, name: str | None = None) -> list[str]:
     """Return the names of a column's features."""
     name = state["name"] if name is None else name
     if state["kind"] == "text":
         width = len(next(iter(state.get("means", {}).values()), []))
         means = [f"<target {i}>" for i in range(width)]
-        return [f"{name}_{level}" for level in [*state["levels"], "<unknown>", *means]]
-    if state["kind"] == "numeric" or state["kind"] == "date":
-        number = [name] * bool(state["points"])
-        cycles = state.get("cycles")
-        extra = [*(cycle_names(cycles) if cycles else ()), *["<missing>"] * state["indicator"]]
-        return number + [f"{name}_{part}" for part in extra]
-    return []
+        parts = [f"<part {i}>" for i in range(n_parts(state))]
+        return [f"{name}_{level}" for level in [*state["levels"], "<unknown>", *means, *parts]]
+    cycles = state.get("cycles")
+    extra = [*(cycle_names(cycles) if cycles else ()), *["<missing>"] * state.get("indicator", 0)]
+    return [name] * bool(state.get("points")) + [f"{name}_{part}" for part in extra]
+
+
+def is_free_text(state: State) -> bool:
+    """Return whether a column is text of which only the parts have features."""
+    return "parts" in state and not state["levels"]
+
+
+def n_parts(state: State) -> int:
+    """Return the number of features of the parts of text, which are the last of the column."""
+    return len(state["parts"].centre) if "parts" in state else 0
 
 
 def scale_numbers(state: State) -> NDArray[np.intp]:
-    """Return the length-scale index of each feature of a column; levels share one index."""
+    """Return the length-scale index of each feature; levels share one, parts a negative one."""
     n_shared = len(state["levels"]) + 1 if state["kind"] == "text" else 1
-    return np.maximum(np.arange(len(output_names(state))) - n_shared + 1, 0)
+    features = np.arange(len(output_names(state)))
+    numbers = np.maximum(features - n_shared + 1, 0)
+    return np.where(features < len(features) - n_parts(state), numbers, -1)
 
 
 def cycle_places(state: State) -> NDArray[np.intp]:
     """Return the first feature and the number of features (c, 2) of each cycle of a column."""
-    if state["kind"] != "date" and state["kind"] != "numeric":
-        return np.empty((0, 2), dtype=np.intp)
     widths = [len(cycle_names([cycle])) for cycle in state.get("cycles", [])]
-    starts = np.cumsum([bool(state["points"]), *widths])[:-1]
+    starts = np.cumsum([bool(state.get("points")), *widths])[:-1]
     return np.column_stack((starts, widths)).astype(np.intp).reshape(-1, 2)
 
 
@@ -217,43 +211,38 @@ def values_of(state: State, column: Column) -> Array:
     if state["kind"] == "text":
         text = labels(column.raw, column.present)
         return as_array(codes_of(text, state["levels"]))
-    if state["kind"] == "numeric" or state["kind"] == "date":
+    if "fill" in state:
         return np.where(column.present, column.values, state["fill"]).astype(np.float64)
     return np.zeros(column.raw.shape[0])
 
 
-def number_feature(state: State, values: Array) -> Array | None:
-    """Return the feature (n,) of the numbers of a column; ``None`` if it has no such feature."""
-    if state["kind"] == "numeric" or state["kind"] == "date":
-        return np.interp(values, state["points"], state["scores"]) if state["points"] else None
-    return None
-
-
 def encode(state: State, column: Column, out_of_fold: Array | None = None) -> Array:
-    """Return the features (n, width) of a column that the state can read.
-
-    ``out_of_fold`` takes the place of the scores of rare levels.
-    """
+    """Return the features (n, width) of a column, perhaps with other scores of rare levels."""
     if state["kind"] == "text":
         levels = np.eye(len(state["levels"]) + 1)[values_of(state, column).astype(np.intp)]
+        parts = np.empty((len(levels), 0))
+        if "parts" in state:
+            parts, is_known = state["parts"](column)
+            if not state["levels"]:
+                levels = np.where(is_known, 0.0, 1.0)[:, None]
         if "means" not in state:
-            return levels
+            return np.hstack([levels, parts])
         if out_of_fold is None:
             learned_means = as_array(list(state["means"].values()))
             means = np.vstack([learned_means, np.zeros(learned_means.shape[1])])
             text = labels(column.raw, column.present)
             out_of_fold = means[codes_of(text, list(state["means"]))]
-        return np.hstack([levels, out_of_fold])
-    parts = [np.empty((column.raw.shape[0], 0))]
-    if state["kind"] == "numeric" or state["kind"] == "date":
-        if (number := number_feature(state, values_of(state, column))) is not None:
-            parts.append(number[:, None])
-        if cycles := state.get("cycles"):
-            times = column.wall_times(state["zone"]) if "zone" in state else column.times()
-            parts.append(encode_cycles(cycles, times, column.present))
-        if state["indicator"]:
-            parts.append(np.where(column.present, 0.0, 1.0)[:, None])
-    return np.hstack(parts)
+        return np.hstack([levels, out_of_fold, parts])
+    features = [np.empty((column.raw.shape[0], 0))]
+    if points := state.get("points"):
+        numbers = np.interp(values_of(state, column), points, state["scores"])
+        features.append(numbers[:, None])
+    if cycles := state.get("cycles"):
+        times = column.wall_times(state["zone"]) if "zone" in state else column.times()
+        features.append(encode_cycles(cycles, times, column.present))
+    if state.get("indicator"):
+        features.append(np.where(column.present, 0.0, 1.0)[:, None])
+    return np.hstack(features)
 
 
 def codes_of(text: NDArray[np.generic], levels: list[str]) -> NDArray[np.intp]:
@@ -266,14 +255,12 @@ def codes_of(text: NDArray[np.generic], levels: list[str]) -> NDArray[np.intp]:
 def grid(
     state: State, values: Array, features: Array, most: int
 ) -> tuple[NDArray[Any], NDArray[np.intp]]:
-    """Return at most ``most`` entries of a column, and the index of a row with each entry.
-
-    ``values`` (n,) come from `values_of`; the first columns of ``features`` (n, k) from `encode`.
-    Entries are the most frequent levels, or numbers at evenly spaced ranks, NaN last.
-    """
+    """Return frequent levels, or numbers at even ranks (NaN last), each with the index of a row."""
     if state.get("indicator"):
         is_missing = features[:, len(output_names(state)) - 1]
         values = np.where(is_missing == 1.0, np.nan, values)
+    if "parts" in state:
+        values = as_array(features[:, : len(state["levels"]) + 1].argmax(axis=1))
     entries, rows, counts = np.unique(values, return_index=True, return_counts=True)
     if state["kind"] == "text":
         chosen = np.sort(np.argsort(-counts, kind="stable")[:most])
@@ -286,9 +273,7 @@ def grid(
 
 def changed_kind(state: State, column: Column) -> str | None:
     """Describe the kinds of a column at fit and now, or return None if the state can read it."""
-    if state["kind"] == "constant" or state["kind"] == "empty" or state["kind"] == "identifier":
-        return None
-    if column.kind == "empty":
+    if state["kind"] in ("constant", "empty", "identifier") or column.kind == "empty":
         return None
     if column.kind == state["kind"]:
         had_times = state["kind"] == "numeric" and "cycles" in state
@@ -302,7 +287,8 @@ def changed_kind(state: State, column: Column) -> str | None:
         and any(map(_is_number_or_truth, state["levels"]))
     ):
         return None
-    return f"{KIND_NAMES[state['kind']]} at fit, now {KIND_NAMES[column.kind]}, {column.examples()}"
+    names: dict[Any, str] = KIND_NAMES
+    return f"{names[state['kind']]} at fit, now {names[column.kind]}, {column.examples()}"
 
 
 def _is_number_or_truth(text: str) -> bool:
@@ -345,7 +331,7 @@ class KnownEntries:
             is_missing[:, j] = ~column.present
             if state["kind"] == "text":
                 values[:, j], is_new[:, j] = _levels(state, column)
-            elif state["kind"] == "numeric" or state["kind"] == "date":
+            else:
                 numbers = np.where(column.present, column.values, np.nan).astype(np.float64)
                 low, high = state["ends"]
                 over, under = np.maximum(numbers - high, 0.0), np.minimum(numbers - low, 0.0)
@@ -360,20 +346,23 @@ def filled_values(states: Sequence[State], values: Array) -> Array:
     """Return values (n, d) with unknown entries replaced by the median or an extra level code."""
     filled = values.copy()
     for j, state in enumerate(states):
-        fill = 0.0
-        if state["kind"] == "text":
-            fill = float(len(state["levels"]))
-        elif state["kind"] == "numeric" or state["kind"] == "date":
-            fill = state["fill"]
+        fill = len(state["levels"]) if has_codes(state) else state.get("fill", 0.0)
         filled[np.isnan(values[:, j]), j] = fill
     return filled
 
 
+def has_codes(state: State) -> bool:
+    """Return whether the values of a column are level codes; text with parts has scores."""
+    return state["kind"] == "text" and "parts" not in state
+
+
 def _levels(state: State, column: Column) -> tuple[Array, NDArray[np.bool_]]:
-    """Return level codes (n,), and a mask (n,) of levels that did not occur in the fit."""
-    assert state["kind"] == "text"
+    """Return codes or scores (n,), and a mask (n,) of levels that did not occur in the fit."""
     text, levels = labels(column.raw, column.present), state["levels"]
     codes = codes_of(text, levels)
+    if "parts" in state:
+        scores, is_known = state["parts"](column)
+        return scores[:, 0], column.present & ~is_known & (codes == len(levels))
     # Without stored means, rare levels are unknown: a new text may be a rare level.
     if state["n_rare"] and "means" not in state:
         return as_array(codes), np.zeros(len(codes), dtype=bool)

@@ -26,8 +26,7 @@ _N_FOLDS = 4
 """Number of folds of the scored observations; each fold costs one more fit."""
 
 _FEW_SCORED = 0.2
-"""Share of scored observations up to which a single fit without all of them predicts them: it has
-nearly as many rows as a fit to all observations."""
+"""Share of scored observations up to which a single fit without all of them predicts them."""
 
 _NEGLIGIBLE = 0.01
 """Share of scored observations up to which the fit without them is the fit to all observations:
@@ -36,10 +35,7 @@ with one per cent fewer observations, the excess error changes by less than half
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ResidualLaw(ABC):
-    """A base model that predicts means, and the variance of its left-out residuals.
-
-    The variance is ``signal`` times the sum of ``misfit`` and ``alpha`` over the target's weight.
-    """
+    """A base model with the variance ``signal * (misfit + alpha / weight)`` of residuals."""
 
     name: str
     signal: Array  # (t,): Variance of left-out residuals at weight one
@@ -94,10 +90,8 @@ def with_left_out(
 ) -> tuple[Fitted, LeaveOneOutPredictions] | None:
     """Fit a base model to all observations; return it with its left-out means and variances.
 
-    ``fitted`` returns a law of unit variances, fitted to some observations. Threads share the fits
-    to all observations and to folds of them. ``labels`` (n,) are the indices of classes; ``None``
-    for a regression. The result is ``None`` if a fold leaves fewer than two observations, or fewer
-    than two of a class. Without ``is_final``, the returned law is not fitted to all observations.
+    ``fitted`` returns a law of unit variances. The result is ``None`` if folds are too small.
+    Without ``is_final``, the returned law is not fitted to all observations.
     """
     # Fits without a fold: all observations of the order except the removed ones.
     folds = [
@@ -159,11 +153,7 @@ def _folds(data: Observations, order: Chosen, scored: Scored) -> Iterator[tuple[
 
 
 def checked_base_models(models: object, of_classes: bool) -> tuple[Any, ...]:
-    """Return validated base models as a tuple.
-
-    Raises TypeError unless they are a list or tuple of regressors, or of classifiers with
-    ``predict_proba``.
-    """
+    """Return validated base models; raise TypeError for anything but a list of estimators."""
     if not isinstance(models, list | tuple):
         raise TypeError(
             f"base_models must be a list or tuple of estimators, got {shown(models)}: write "
@@ -207,9 +197,7 @@ def check_takes_weights(base_models: Sequence[Any]) -> None:
 
 
 _LEAST_PROBABILITY = 1e-3
-"""Least probability of a class, because votes of few neighbours or trees are zero or one. On three
-small tables with neighbours, forests and logistic regression, log losses of the sum are at most
-seven per cent above the least of all bounds between 0.1 and 1e-8."""
+"""Least probability of a class, because votes of few neighbours or trees are zero or one."""
 
 
 _SUM_ERROR = 1e-3
@@ -305,11 +293,7 @@ class EstimatorLearner:
         *,
         is_final: bool = True,
     ) -> tuple[EstimatorLaw, LeaveOneOutPredictions] | None:
-        """Fit an estimator to all observations; return it with left-out predictions.
-
-        Equal weights are not passed to the estimator. The result is ``None``, with a warning, if
-        folds are too small for a law, or if the first fit shows that more fits would take too long.
-        """
+        """Return an estimator with left-out predictions; ``None``, with a warning, if fits fail."""
         began, total, taken = perf_counter(), n_fits(len(scored.units), len(order)), list[float]()
         options = {"sample_weight": data.weights} if np.ptp(data.weights) else {}
 

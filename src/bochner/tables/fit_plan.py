@@ -9,8 +9,8 @@ import numpy as np
 from numpy.random import Generator
 from numpy.typing import NDArray
 
-from bochner._base.amounts import in_words
 from bochner._base.arrays import LARGEST_COUNT, Array, as_array
+from bochner._base.number_texts import in_words
 from bochner._base.threads import single_threaded_blas
 from bochner.kernels import Exponential, Laplacian, Matern
 from bochner.tables.kernel_search import Family
@@ -18,8 +18,7 @@ from bochner.tables.landmark_fits import BLOCK_BYTES, has_passes, sampled_rows
 from bochner.tables.observations import FIRST, SECOND, Chosen, Elsewhere, Observations, Rows, Scored
 
 _MEASURED, _MEASUREMENTS = 600, 9
-"""Rows of the matrices whose products measure the speed, and number of products, a few milliseconds
-each: the median is robust to a short pause during a product."""
+"""Rows of the matrices, and number of products, that measure the speed in some milliseconds."""
 
 _ROUGH = Family(Laplacian)
 """Laplacian kernels: functions with kinks along every input, comparable to the steps of trees."""
@@ -31,24 +30,21 @@ _SMOOTH = Family(lambda length: Matern(length, nu=2.5), is_mapped=True)
 """Matérn-5/2 kernels: functions with two derivatives."""
 
 _LAW_SHARE = 0.35
-"""Share of a time limit for the fit of the first kernel to all rows: the search takes half, and the
-weights of the laws need the rest."""
+"""Share of a time limit for the first kernel: the search takes half, and the weights the rest."""
 
 _SEARCH_SHARE = 0.35
 """Share of a time limit for the search of all kernels."""
 
 _OF_SEARCH, _LEAST_SEARCH = 200.0, 0.1
-"""Operations of a search per cube of its rows: some fifty steps, each a factor and an inverse; and
-the seconds of a search of very few rows."""
+"""Operations of a search per cube of its rows, some fifty steps, and the seconds of few rows."""
 
 _MORE_SHARE, _OF_MORE = 0.15, 150.0
 """Share of a time limit for refining the best kernels on more rows, and its operations per cube of
 these rows: the errors of all kernels, and some steps of two kernels."""
 
 _OF_EXACT, _OF_LANDMARKS = 5.0, (4.0, 6.0)
-"""Operations of an exact fit per cube of its rows, and of a fit on m landmarks per n m^2 and per
-m^3: products, factors and inverses for means, variances and left-out predictions. Of very many
-rows, ``n`` is a sample."""
+"""Operations of an exact fit per cube of its rows, and of one on m landmarks per n m^2 and per m^3:
+products, factors and inverses. Of very many rows, ``n`` is a sample."""
 
 _N_PASSES, _OF_PASS = 4.0, (90.0, 5.0)
 """Passes over very many rows, and the operations of a pass, at the rate of matrix products, per row
@@ -84,11 +80,7 @@ class Effort:
     def within(
         self, seconds: float, n_rows: int, n_columns: int, n_kernels: int, rate: float
     ) -> "Effort":
-        """Return sizes with which the first kernel is expected to be fitted within ``seconds``.
-
-        The search compares ``n_kernels`` kernels. ``rate`` is the number of operations per second.
-        Sizes that are small enough are unchanged.
-        """
+        """Return sizes with which the first of some kernels is expected to be fitted in time."""
         of_kernel = _SEARCH_SHARE * seconds / n_kernels - _LEAST_SEARCH
         search_rows = min(self.search_rows, _most(max(of_kernel, 0.0) * rate, _OF_SEARCH))
         search_rows = max(search_rows, min(self.search_rows, FEWEST_SEARCHED))
@@ -107,12 +99,10 @@ class Effort:
         sizes = np.arange(1.0, self.most_exact + 1.0)
         exact = _OF_EXACT * sizes**3 + _OF_DISTANCE * n_columns * sizes**2
         most_exact = int(np.searchsorted(exact, operations, side="right"))
-        return most_exact, self._most_landmarks(operations, n_rows, n_columns)
-
-    def _most_landmarks(self, operations: float, n_rows: int, n_columns: int) -> int:
         sizes = np.arange(1.0, self.n_landmarks + 1.0)
         is_possible = _landmark_operations(n_rows, n_columns, sizes) <= operations
-        return max(int(is_possible.sum()), min(self.n_landmarks, FEWEST_LANDMARKS))
+        fewest = min(self.n_landmarks, FEWEST_LANDMARKS)
+        return most_exact, max(int(is_possible.sum()), fewest)
 
 
 def _landmark_operations(n_rows: int, n_columns: int, sizes: Array) -> Array:
@@ -154,20 +144,18 @@ MOST_SCORED = 3000
 """Largest number of scored rows: the standard error of a quantile is below one per cent in rank."""
 
 _FEWEST_OTHERS = 500
-"""Fewest rows outside the search and the landmarks for which only these rows are scored: the 90 per
-cent quantile of 500 scores has a standard error of 1.3 per cent in rank."""
+"""Fewest rows for which only these are scored: a 90 per cent quantile has an error of 1.3 in
+rank."""
 
 _VARIANCE_LANDMARKS = 500
-"""Number of landmarks of variances. Variances are smoother than means, and the model file contains
-the matrix of these landmarks: half a megabyte in single precision. Log densities of new targets
-differ by 0.001 from those with a thousand landmarks."""
+"""Number of landmarks of variances, whose matrix takes half a megabyte of a model file: log
+densities of new targets differ by 0.001 from those with a thousand."""
 
 _LEAST_UNSCORED = 1000
 """Fewest rows that are not scored if there are many rows: they correct the noise."""
 
 _MANY_ROWS = 4000
-"""Number of rows above which each fit takes more than a second, so that only the best kernels are
-fitted."""
+"""Rows above which a fit takes more than a second, so that only the best kernels are fitted."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -197,24 +185,23 @@ class FitPlan:
         elsewhere: Elsewhere | None = None,
         used: Chosen | None = None,
     ) -> "FitPlan":
-        """Plan a fit; choose the observations that are scored.
+        """Plan a fit to the observations ``used``, by default all, of which ``latest`` are scored.
 
-        The observations marked by ``latest`` are scored. Without ``latest``, only observations
-        outside the search and the landmarks are scored if there are enough of them, because
-        left-out predictions at landmarks have larger errors than predictions of new rows; otherwise
-        all are. Time and memory depend on the number of distinct rows, the accuracy of scores on
-        the number of observations. The plan has only the observations ``used``, by default all.
+        Without ``latest``, only observations outside the search and the landmarks are scored if
+        enough: left-out predictions at landmarks have larger errors than those of new rows.
         """
         used = np.arange(len(observations)) if used is None else used
         n_rows = len(np.unique(observations.cell[used]))
         # With rows elsewhere a fit is never exact: their number is unknown here.
         n_landmarks = effort.landmarks(n_rows) if elsewhere is None else effort.n_landmarks
-        n_last, has_others = _scored_rows(effort, len(used), n_landmarks, n_rows)
+        n_more = effort.more_rows if n_rows > _MANY_ROWS else _LEAST_UNSCORED
+        n_others = len(used) - max(effort.search_rows, n_landmarks, n_more)
+        has_others = n_others >= _FEWEST_OTHERS
         order = rng.permutation(used)
         if latest is not None:
             is_last = latest[order]
         elif has_others:
-            is_last = _last(observations, order, n_last)
+            is_last = _last(observations, order, min(n_others, MOST_SCORED))
         else:
             is_last = np.ones(len(order), dtype=bool)
         # Scored observations come last, where fits expect their rows.
@@ -279,18 +266,6 @@ class FitPlan:
         return self.observations.rows(self.observations.prefix(self.order[:n_others], n_rows))
 
 
-def _scored_rows(effort: Effort, n_samples: int, n_landmarks: int, n_rows: int) -> tuple[int, bool]:
-    """Return the number of scored observations, and whether they are excluded from the search.
-
-    If enough observations are neither in the search nor landmarks, only these are scored, otherwise
-    all observations. ``n_rows`` is the number of distinct rows.
-    """
-    n_more = effort.more_rows if n_rows > _MANY_ROWS else _LEAST_UNSCORED
-    n_others = n_samples - max(effort.search_rows, n_landmarks, n_more)
-    has_others = n_others >= _FEWEST_OTHERS
-    return (min(n_others, MOST_SCORED) if has_others else n_samples), has_others
-
-
 def _halves(observations: Observations, search: Chosen) -> Chosen:
     """Return FIRST or SECOND for each observation of the search, as :meth:`Rows.halves` does."""
     is_first = np.arange(len(search)) < (len(search) + 1) // 2
@@ -326,9 +301,8 @@ _SEARCH_BYTES, _REFINED_BYTES = 45.0, 55.0
 are refined: kernel matrices, their factors, inverses and slopes."""
 
 _EXACT_BYTES = 9.0, 17.0
-"""Bytes of an exact fit per square of its rows, and per square of its scored rows, in double
-precision: the matrix, which its factor replaces, and the inverse of its last block. Most fits are
-in single precision, with half of them, but that depends on the kernel."""
+"""Bytes of an exact fit per square of its rows, for the matrix, and per square of its scored rows,
+for the inverse of the last block, in double precision."""
 
 _LANDMARK_BYTES = 26.0, 8.0
 """Bytes of a fit per square of its landmarks, and per landmark and scored row: sums of products,
@@ -349,8 +323,8 @@ def within_memory(
     n_scored = min(n_rows, max(MOST_SCORED, largest_group))
     of_table = _of_table(shape)
     of_thread = (limit - of_table) / n_threads
-    search_rows = max(_root(of_thread / _SEARCH_BYTES), FEWEST_SEARCHED)
-    more_rows = max(_root(of_thread / _REFINED_BYTES), search_rows)
+    search_rows = max(int(np.sqrt(max(of_thread, 0.0) / _SEARCH_BYTES)), FEWEST_SEARCHED)
+    more_rows = max(int(np.sqrt(max(of_thread, 0.0) / _REFINED_BYTES)), search_rows)
 
     def needed(of_fit: Callable[[Array, int], Array], largest: int) -> Array:
         """Return the memory in bytes of fits with 1 to ``largest`` rows or landmarks."""
@@ -360,9 +334,8 @@ def within_memory(
 
     of_exact = needed(_of_exact, effort.most_exact)
     of_landmarks = needed(_of_landmarks, effort.n_landmarks)
-    most_exact, n_landmarks = (
-        int(np.searchsorted(of_sizes, limit, side="right")) for of_sizes in (of_exact, of_landmarks)
-    )
+    most_exact = int(np.searchsorted(of_exact, limit, side="right"))
+    n_landmarks = int(np.searchsorted(of_landmarks, limit, side="right"))
     fewest = min(effort.n_landmarks, FEWEST_LANDMARKS)
     if n_rows > most_exact and n_landmarks < fewest:
         # One per cent more, so that the rounded amount in the message suffices.
@@ -400,16 +373,8 @@ def _of_landmarks(sizes: Array, n_scored: int) -> Array:
     return as_array(_LANDMARK_BYTES[0] * sizes**2 + _LANDMARK_BYTES[1] * n_scored * sizes)
 
 
-def _root(squares: float) -> int:
-    """Return the largest number of rows whose square is at most ``squares``."""
-    return int(np.sqrt(max(squares, 0.0)))
-
-
 def measured_rate(n_threads: int) -> float:
-    """Measure the operations per second of matrix products in ``n_threads`` threads.
-
-    One thread is measured: several wait for each other in so short a time if another program runs.
-    """
+    """Return the operations per second of matrix products, from those of one thread."""
     matrix = np.ones((_MEASURED, _MEASURED))
     seconds = []
     with single_threaded_blas():

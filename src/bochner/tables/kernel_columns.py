@@ -16,14 +16,12 @@ _ROUNDING = 2.0**-24
 """Relative rounding error of single precision."""
 
 _MOST_ROUNDED = 6e-5
-"""Largest estimated rounding error of a mean in single precision, relative to the standard
-deviation of the noise. The estimate is 2^-24 times the norm of the coefficients. On six tables
-errors were up to sixteen times the estimate: 1e-3 of the noise."""
+"""Largest estimated rounding error of a mean in single precision, relative to the deviation of the
+noise: errors were up to sixteen times the estimate, 1e-3 of the noise."""
 
 _LARGEST_ARGUMENTS = {4: 38.0, 8: 80.0}
-"""Argument of a profile up to which values fall, by the bytes of a number: values there are below
-the squared rounding error, and above the root of the smallest normal number, so that products of
-two values are normal numbers. Subnormal ones take a hundred times as long."""
+"""Argument of a profile up to which values fall, by the bytes of a number: they are negligible
+there, and products of two are normal. Subnormal numbers take a hundred times as long."""
 
 _MOST_LEVELS = 2**16
 """Largest number of levels of a block: their codes have two bytes."""
@@ -54,10 +52,7 @@ class Blocks(NamedTuple):
         return cls(starts, widths, codes, first[1][np.ravel(first[2])] if len(starts) else starts)
 
     def levels(self, X: Array) -> Codes | None:
-        """Return level codes (n', b) of new rows, or ``None`` unless all blocks are one-hot.
-
-        The result is ``None``, too, if blocks with equal levels in all training rows differ here.
-        """
+        """Return level codes (n', b) of new rows; ``None`` unless one-hot, with equal twins."""
         # Twins share level codes in training rows; the codes must agree in new rows, too.
         codes = _codes(X, self.starts, self.widths)
         if codes is None or not np.array_equal(codes, codes[:, self.twin]):
@@ -75,24 +70,20 @@ class ExponentialProfile(NamedTuple):
 
     factor: float  # u = factor * distance, or its square root
     is_root: bool
-    p0: float
-    p1: float
-    p2: float
+    p0: float = 1.0
+    p1: float = 0.0
+    p2: float = 0.0
 
 
 def profile_of(kernel: Kernel) -> ExponentialProfile | None:
     """Return a kernel as a function of its distance, ``None`` if it has no closed form."""
-    if isinstance(kernel, Laplacian):
-        return ExponentialProfile(1.0, False, 1.0, 0.0, 0.0)
-    if isinstance(kernel, Gaussian):
-        return ExponentialProfile(0.5, False, 1.0, 0.0, 0.0)
+    if isinstance(kernel, Laplacian | Gaussian):
+        return ExponentialProfile(1.0 if isinstance(kernel, Laplacian) else 0.5, is_root=False)
     if isinstance(kernel, Exponential):
-        return ExponentialProfile(1.0, True, 1.0, 0.0, 0.0)
+        return ExponentialProfile(1.0, is_root=True)
     if isinstance(kernel, Matern) and kernel.nu in (0.5, 1.5, 2.5):
-        factor = float(np.sqrt(2.0 * kernel.nu))
-        return ExponentialProfile(
-            factor, True, 1.0, float(kernel.nu > 0.5), (kernel.nu > 1.5) / 3.0
-        )
+        p1, p2 = float(kernel.nu > 0.5), (kernel.nu > 1.5) / 3.0
+        return ExponentialProfile(float(np.sqrt(2.0 * kernel.nu)), True, p1=p1, p2=p2)
     return None
 
 
@@ -159,9 +150,6 @@ class LoopedKernel:
 
 
 def suffices_single(coef: Array, noise: Array) -> bool:
-    """Return whether single precision suffices for sums of kernel values times ``coef`` (n, t).
-
-    Rounding must be small next to the standard deviations (t,) of the noise.
-    """
+    """Return whether rounding of sums times ``coef`` (n, t) is small next to the noise (t,)."""
     size = _ROUNDING * np.linalg.norm(coef, axis=0)
     return bool((size <= _MOST_ROUNDED * noise).all())

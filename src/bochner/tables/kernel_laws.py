@@ -38,12 +38,10 @@ from bochner.tables.leave_one_out import (
 from bochner.tables.observations import CellObservations, Chosen, Elsewhere, Rows, Scored
 
 _FEW = 2000
-"""Largest number of rows that are fitted in double precision in any case: the fit takes a quarter
-of a second."""
+"""Largest number of rows that are always fitted in double precision, in a quarter of a second."""
 
 _SAME_VARIANCE = 1e-3
-"""Largest change of variances, relative to the noise, at which their factor is stored in single
-precision. The relative change of standard deviations is half of it."""
+"""Largest change of variances over the noise at which their factor is in single precision."""
 
 _ROWS_LEFT_OUT = 4096
 """Rows that are left out in one piece, whose kernel values at 4,000 landmarks have 131 MB."""
@@ -67,9 +65,7 @@ class KernelLaw:
 
     The mean is :math:`\sum_i c_i k(x_i, x)` over distinct rows. With the factor ``R`` of the first
     ``m`` rows, the variance of a new target is
-    :math:`s^2 (\alpha + k(x, x) - \|R^\top k(X_{1:m}, x)\|^2)`. It is exact if these are all rows.
-    Otherwise it is the variance of the Nyström approximation plus the prior variance that landmarks
-    do not explain.
+    :math:`s^2 (\alpha + k(x, x) - \|R^\top k(X_{1:m}, x)\|^2)`.
     """
 
     name: str
@@ -107,10 +103,7 @@ class KernelLaw:
         return as_array(self.found(X[:, self.columns], training) @ self.coef)
 
     def variance(self, X: Array, rows: Array, weight: Array | float = 1.0) -> Array:
-        r"""Return variances (n', t) of new targets at encoded rows (n', d).
-
-        The noise of a target of weight ``w`` has the variance :math:`s^2 \alpha / w`.
-        """
+        """Return variances (n', t) of new targets of some weights at encoded rows (n', d)."""
         noise = self.found.alpha / as_array(weight)
         return self.signal * (noise + self.latent(X, rows))[:, None]
 
@@ -143,9 +136,7 @@ def exact(
     """Return the exact posterior of all rows, and its left-out means and variances.
 
     Rows of scored observations come last, and no group has both scored and unscored rows. Variances
-    are approximated by landmarks, unless all rows are landmarks or no variances are needed. They
-    are scaled to the residuals of scored observations: all, or those whose part is
-    ``learned_from``.
+    are scaled to the residuals of scored observations: all, or those of the part ``learned_from``.
     """
     inputs, observed = rows.columns(columns), scored.observed
     lower = _cholesky(learned, inputs, n_threads)
@@ -189,10 +180,7 @@ def exact(
 def _left_out(
     rows: Rows, observed: CellObservations, coef: Array, inverse: NDArray[Any], alpha: float
 ) -> tuple[Array, Array]:
-    """Return leave-one-out (or leave-group-out) residuals (s, t + 1), and relative variances (s,).
-
-    ``coef`` (n, t + 1) are the coefficients of the targets and of a constant target of one.
-    """
+    """Return left-out residuals (s, t + 1), the last of a constant target, and variances (s,)."""
     n_targets = coef.shape[1] - observed.deviations.shape[1]
     observed = replace(observed, deviations=np.pad(observed.deviations, ((0, 0), (0, n_targets))))
     if rows.groups is None:
@@ -243,9 +231,7 @@ def on_landmarks(
 
     With ``Z`` the first rows and weights ``W``, the coefficients solve
     :math:`(k(Z, X) W k(X, Z) + \alpha k(Z, Z)) c = k(Z, X) W y`. ``sizes`` are the numbers of
-    landmarks of means and of variances. Rows of scored observations come last, and no group has
-    both scored and unscored rows. Sums over rows ``elsewhere`` are added to the sums over ``rows``.
-    Iterations end before ``end``, a time of the performance counter.
+    landmarks of means and of variances. Rows are in the order of :func:`exact`.
     """
     observed = scored.observed
     n_landmarks, n_of_variance = sizes
@@ -291,11 +277,10 @@ def on_landmarks(
 def _without(
     half_of: Callable[[Chosen], Array], rotated: Array, rows: Rows, observed: CellObservations
 ) -> Array:
-    """Return leave-one-out or leave-group-out residuals (s, t) of a fit with landmarks.
+    """Return left-out residuals (s, t) of a fit with landmarks.
 
-    ``half_of`` returns columns (m, k) of some rows. Their products are posterior covariances of the
-    function at rows, relative to the noise of weight one; products with ``rotated`` (m, t) are
-    means.
+    Products of the columns ``half_of`` (m, k) rows are posterior covariances of the function,
+    relative to the noise of weight one; products with ``rotated`` (m, t) are means.
     """
     root, residuals, leverage = np.sqrt(rows.weights), np.empty_like(rows.Y), np.empty(len(rows))
     groups = [np.arange(len(rows))] if rows.groups is None else rows.members()
@@ -358,20 +343,18 @@ def _stored(learned: LearnedKernel, checked: Array, landmarks: Array, factor: Ar
 
 
 _DIVISOR = 4
-"""Ratio of the sizes of a fit to those of the comparison of landmarks with an exact fit, which has
-a sixty-fourth of the operations and takes less than a second."""
+"""Ratio of a fit's sizes to those of a comparison, with a sixty-fourth of the operations."""
 
 _MOST_COMPARED = 2000
 """Most rows at which errors are compared: their ratio has a standard error of some per cent."""
 
 _LEAST_GAIN = 0.93
-"""Largest ratio of errors, exact fit to landmarks in the smaller size, at which the exact fit is
-used. In the full size it is up to a tenth larger: more landmarks represent more of a function."""
+"""Largest ratio of errors, exact fit to landmarks, at which the exact fit of the full size is
+used."""
 
 _NEARLY_ALL, _LEAST_GAIN_OF_NEARLY_ALL = 1.25, 0.98
-"""Largest ratio of the rows to those of a part that has nearly all rows, and the ratio of errors at
-which an exact fit to it is chosen: it loses hardly any row, but predictions take four times as long
-as those of landmarks."""
+"""Ratio of the rows to a part that has nearly all, and the ratio of errors at which an exact fit to
+it is used: predictions take four times as long as those of landmarks."""
 
 
 def is_part_better(learned: LearnedKernel, columns: Chosen, plan: FitPlan, n_threads: int) -> bool:

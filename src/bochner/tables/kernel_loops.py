@@ -73,12 +73,7 @@ _SINGLE_SMALLEST = np.float32(-87.0)
 Products of the first part of the logarithm of two with exponents are exact."""
 
 # Coefficients of the exponential series. The next term is smaller than a rounding error.
-_C6, _C5, _C4, _C3 = (
-    np.float32(1.0 / 720.0),
-    np.float32(1.0 / 120.0),
-    np.float32(1.0 / 24.0),
-    np.float32(1.0 / 6.0),
-)
+_C6, _C5, _C4, _C3 = map(np.float32, (1.0 / 720.0, 1.0 / 120.0, 1.0 / 24.0, 1.0 / 6.0))
 _BYTES = np.dtype(np.float32).itemsize
 _HALF, _ONE = np.float32(0.5), np.float32(1.0)  # A float64 would make the sums float64
 
@@ -214,6 +209,16 @@ def _part(values: Any, place: int, start: int, size: int) -> Any:
 
 
 @inner()
+def _four_parts(values: Any, first: int, start: int, size: int) -> Any:
+    return (
+        _part(values, first, start, size),
+        _part(values, first + 1, start, size),
+        _part(values, first + 2, start, size),
+        _part(values, first + 3, start, size),
+    )
+
+
+@inner()
 def _tile(
     columns: Columns,
     is_root: bool,
@@ -232,24 +237,13 @@ def _tile(
     values_of, codes_of = columns.values, columns.codes
     n_fours = row.size // 4 * 4
     for c in range(0, n_fours, 4):
-        of_values = (
-            _part(values_of, c, start, size),
-            _part(values_of, c + 1, start, size),
-            _part(values_of, c + 2, start, size),
-            _part(values_of, c + 3, start, size),
-        )
+        of_values = _four_parts(values_of, c, start, size)
         _add_four_columns(columns.is_absolute, of_values, row, c, sums)
     for c in range(n_fours, row.size):
         _add_column(columns.is_absolute, _part(values_of, c, start, size), row[c], sums)
     n_fours = levels.size // 4 * 4
     for b in range(0, n_fours, 4):
-        of_codes = (
-            _part(codes_of, b, start, size),
-            _part(codes_of, b + 1, start, size),
-            _part(codes_of, b + 2, start, size),
-            _part(codes_of, b + 3, start, size),
-        )
-        _add_four_levels(of_codes, levels, columns.steps, b, sums)
+        _add_four_levels(_four_parts(codes_of, b, start, size), levels, columns.steps, b, sums)
     for b in range(n_fours, levels.size):
         _add_levels(_part(codes_of, b, start, size), levels[b], columns.steps[b], sums)
     _add_polynomial(is_root, profile, sums, values, polynomial)
@@ -279,22 +273,14 @@ def add_kernel_products(
 ) -> None:
     """Add kernel values times coefficients (t, n) to ``out`` (n', t), or write kernel values.
 
-    ``rows`` (n', c) and ``levels`` (n', b) are the numbers and the codes of new rows. ``profile``
-    (5,) has the factor, ``p0 = 1``, ``p1`` and ``p2`` of
-    :class:`~bochner.tables.kernel_columns.ExponentialProfile` and the largest argument,
-    beyond which values are negligible and do not fall further. Kernel values are written to
-    ``values`` (n', n) unless it has no columns. ``scratch`` and ``bits`` are memory from
-    :func:`scratch_of`. One function for both has its tiles compiled once.
+    ``rows`` (n', c) and ``levels`` (n', b) are the numbers and the codes of new rows, ``profile``
+    is from :meth:`LoopedKernel.arguments`, ``scratch`` and ``bits`` from :func:`scratch_of`.
+    Kernel values are written to ``values`` (n', n) unless it has no columns.
     """
     n_rows = coef.shape[1]
     for start in range(0, n_rows, scratch.shape[1]):
         size = min(scratch.shape[1], n_rows - start)
-        parts = (
-            _part(scratch, 0, 0, size),
-            _part(scratch, 1, 0, size),
-            _part(scratch, 2, 0, size),
-            _part(scratch, 3, 0, size),
-        )
+        parts = _four_parts(scratch, 0, 0, size)
         for i in range(len(rows)):
             _tile(columns, is_root, profile, rows[i], levels[i], start, parts, bits[:size])
             for target in range(len(coef)):
@@ -319,24 +305,17 @@ def add_residual_products(
     products: Array,
     squares: Array,
 ) -> None:
-    """Add the products of kernel values with weighted residuals of rows, and their squares.
+    """Add kernel values times weighted residuals to ``products`` (t, n), and their squares (t,).
 
     Residuals are the targets (n', t) minus the sums of kernel values times coefficients (t, n).
-    ``products`` (t, n) gains the kernel values times residuals times ``weights`` (n',), and
-    ``squares`` (t,) the weighted squares. Sums are in double precision in either precision of the
-    kernel values. ``values`` (r, n) is scratch space for some rows, which share each tile.
+    ``values`` (r, n) is scratch space for some rows, which share each tile.
     """
     n_rows = coef.shape[1]
     for first in range(0, len(rows), len(values)):
         count = min(len(values), len(rows) - first)
         for start in range(0, n_rows, scratch.shape[1]):
             size = min(scratch.shape[1], n_rows - start)
-            parts = (
-                _part(scratch, 0, 0, size),
-                _part(scratch, 1, 0, size),
-                _part(scratch, 2, 0, size),
-                _part(scratch, 3, 0, size),
-            )
+            parts = _four_parts(scratch, 0, 0, size)
             for k in range(count):
                 row, codes = rows[first + k], levels[first + k]
                 _tile(columns, is_root, profile, row, codes, start, parts, bits[:size])
@@ -371,10 +350,7 @@ def scratch_of(dtype: DTypeLike, tile: int = _TILE) -> tuple[Floats, Bits]:
 def level_codes(
     X: Array, starts: NDArray[np.int64], widths: NDArray[np.int64], codes: Codes
 ) -> bool:
-    """Write the codes (n, b) of the levels of rows (n, d); return whether all blocks are one-hot.
-
-    A one-hot block has ``widths`` columns from ``starts`` on: a single 1, else zeros.
-    """
+    """Write the codes (n, b) of the levels of rows (n, d); return whether blocks are one-hot."""
     for i in range(len(X)):
         for b in range(starts.size):
             level, count = 0, 0

@@ -30,9 +30,8 @@ from bochner.tables.leave_one_out import (
 from bochner.tables.observations import Rows
 
 PENALTIES = (100.0, 10.0, 1.0)
-"""Candidate penalties of deviations from a common length scale, per squared logarithm, in rows.
-Halves of the rows choose one by cross-validation: a few hundred noisy rows hardly distinguish the
-scales of inputs, but without noise few rows suffice."""
+"""Candidate penalties, in rows, of squared logarithms of length scales over a common one: a few
+hundred noisy rows hardly distinguish inputs, few rows without noise do."""
 
 _REACH = 5.0
 """Largest change of the logarithm of a length scale. An input with 150 times the common scale has
@@ -48,8 +47,8 @@ STEPS_OF_HALVES = 12
 """Steps on each half of the rows. They begin at the best point of the next stronger penalty."""
 
 NO_ERROR = 1e-24
-"""Number that is added to errors before their logarithm: errors of 1e-12 standard deviations of the
-targets are rounding errors."""
+"""Number added to errors before their logarithm: 1e-12 deviations of targets are rounding
+errors."""
 
 _PRECISE = 0.05
 """Error, relative to the mean square of the targets, below which a second search begins at the
@@ -65,10 +64,8 @@ def with_length_scales(
 ) -> Found:
     """Return the kernels whose length scales and noise minimise the mean square LOO residual.
 
-    ``starts`` are kernels of all rows and of each half of the rows, learned independently. The
-    halves choose the penalty of unequal length scales by the error with which they predict each
-    other. The penalty is infinite, so that all length scales are equal up to a factor of the start,
-    if ``is_tied`` or if this is best.
+    ``starts`` are kernels of all rows and of each half of the rows. The halves choose the penalty
+    of unequal length scales, infinite if ``is_tied``, by how well they predict each other.
     """
     kernel, dim, halves = starts[0].kernel, rows.X.shape[1], rows.halves()
 
@@ -116,10 +113,7 @@ def _error(kernel: Learnable, point: Array, rows: Rows) -> float:
 
 
 def error_and_gradient(kernel: Learnable, point: Array, rows: Rows) -> tuple[float, Array]:
-    """Return the mean square of leave-one-out residuals, and its gradient (d + 1,).
-
-    ``point`` holds logarithms of length scales and of alpha.
-    """
+    """Return the LOO error, and its gradient (d + 1,) by log length scales and log alpha."""
     scaled = rows.X / np.exp(point[:-1])
     distance = distances_of(kernel, scaled)
     error, slope, noise = error_and_slope(kernel, distance, np.exp(point[-1]), rows)
@@ -132,8 +126,7 @@ def descended(
 ) -> Array:
     """Return the point (dim + 1,) that minimises the logarithm of the error plus a penalty.
 
-    The penalty is on squared deviations of the logarithms of length scales from their mean. If it
-    is infinite, the ratios of length scales remain those of ``start``.
+    The penalty is on squared deviations of log length scales from their mean.
     """
     if not np.isfinite(penalty):
         return _descended_together(kernel, rows, start, iterations)
@@ -187,16 +180,14 @@ def _bounds(start: Array) -> Bounds:
 
 
 PULLS = (100.0, 10.0)
-"""Candidate penalties of squared differences between a map and the length scales, in rows. Halves
-of the rows choose one by cross-validation."""
+"""Candidate penalties of a map's distance to length scales, in rows; halves of rows choose one."""
 
 _MAP_TOLERANCE = 1e-3
 """Relative decrease of the error below which a search ends. The many entries of a map have many
 directions of small slope: a tenth of the tolerance takes twice the time for the same errors."""
 
 _ROWS_PER_ENTRY = 10
-"""Fewest rows per entry of a map. With fewer rows the map overfits: leave-one-out errors fall, but
-errors of new rows rise."""
+"""Fewest rows per entry of a map: with fewer it overfits, and errors of new rows rise."""
 
 
 def with_linear_map(kernels: Found, rows: Rows) -> Found:
@@ -225,9 +216,8 @@ def mapped(
 ) -> LearnedKernel:
     """Return the kernel whose map minimises the logarithm of the error plus a penalty.
 
-    The map is that of ``origin``, in units of length scales, times a matrix. The penalty is on the
-    squared distance of this matrix from the identity. The descent begins at ``start``: ``origin``
-    or the result of an earlier descent from it.
+    The map is that of ``origin`` times a matrix, whose squared distance from the identity is
+    penalised. The descent begins at ``start``.
     """
     dim, pull = rows.X.shape[1], penalty / rows.n_observations
     # In units of length scales the penalty treats all inputs equally.
@@ -260,17 +250,15 @@ _GRID_ROWS = 400
 """Rows of the search for a common length scale, where the descent of all length scales starts."""
 
 _OCTAVES = (-2.0, 4.0)
-"""Range of length scales, as powers of two times the median distance. At much shorter scales
-functions at different rows are independent; at much longer ones only the kernel's shape near zero
-matters, and the scale does not."""
+"""Range of length scales, as powers of two times the median distance: at shorter scales functions
+at different rows are independent, at longer ones the scale does not matter."""
 
 _LOG_ALPHA = np.log(10.0) * np.arange(-9.0, 0.6, 0.5)
-"""Logarithms of the candidate ratios of noise to signal of each kernel: two per decade, from
-rounding to three times as much noise as signal."""
+"""Logarithms of candidate ratios of noise to signal: two per decade, from rounding to three."""
 
 _AS_GOOD = 1.005
-"""Factor of the least error up to which errors count as equal. Among equal errors the largest noise
-is chosen, because too little noise makes intervals too narrow."""
+"""Factor up to which errors count as equal: the largest noise of them keeps intervals wide
+enough."""
 
 _MORE_STEPS = 8
 """Most descent steps on more rows than the search had, a quarter of a second each."""
@@ -279,21 +267,17 @@ _MOST_SCALES = 40
 """Most length scales of a kernel: the rows of the search hardly identify more."""
 
 _MOST_COLUMNS = 120
-"""Most encoded columns of a kernel with several length scales: the time of a step grows with the
-number of columns."""
+"""Most encoded columns of a kernel with several length scales, as the time of a step grows."""
 
 _FEWEST_OBSERVATIONS = 32
-"""Fewest observations of a kernel with several length scales. Halves of fewer observations predict
-each other by chance: errors at new rows are 7 per cent greater, and leave-one-out errors are too
-small."""
+"""Fewest observations of a kernel with several length scales: with fewer, errors at new rows are
+seven per cent greater."""
 
 _STEP = 4.0
-"""Factor between successive candidate ratios of noise to signal: within a factor of two predictions
-hardly change."""
+"""Factor between candidate ratios of noise to signal: predictions hardly change within two."""
 
 _MOST_STEPS = 3
-"""Most steps in one direction, a factor of 64 in total: a few times as many rows change the ratio
-by less."""
+"""Most steps in one direction, a factor of 64: more rows change the ratio by less."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,41 +20,33 @@ from bochner.tables.kernel_loops import (
 )
 from bochner.tables.leave_one_out import LEAST_SINGLE, LearnedKernel, add_products_of_rows
 from bochner.tables.observations import Chosen, Elsewhere, Rows
-from bochner.tables.trees import TreeInputs
+from bochner.tables.trees import TreeInputs, none
 
 _SAMPLED = 25
-"""Rows of the sample per landmark, with which each step of conjugate gradients divides the error by
-about five."""
+"""Rows of the sample per landmark: each step of conjugate gradients divides the error by five."""
 
 _FEWEST_SAMPLES, _FEWEST_ROWS = 2, 100_000
-"""Fewest rows that are solved by passes, in samples and in total. The sample and three passes over
-twice as many rows take two thirds of the time of the products of all rows. Products of fewer rows
-take less than the compilation of the passes."""
+"""Fewest rows that are solved by passes, in samples and in total: passes take two thirds of the
+time of products, which for fewer rows take less than compilation."""
 
 _TOLERANCE = 0.01
-"""Error of the function at the training rows, relative to the root mean square of the residuals, at
-which iterations end. It adds less than a ten-thousandth to errors at new rows."""
+"""Error of the function over that of residuals, at which iterations end: 1e-4 of new errors."""
 
 _DOUBLE_SUMS = 16.0
-"""Factor of the noise to which rounding errors of kernel values are compared, because their sums
-are in double precision. With coefficients of 0.4 times the norm that is allowed, functions differ
-by 2e-4 of the noise from those of kernel values in double precision."""
+"""Factor of the noise to which rounding of kernel values is compared, as their sums are in double
+precision: functions then differ by 2e-4 of the noise."""
 
 _MOST_STEPS = 12
-"""Most conjugate gradient steps. Three usually suffice; the sample may be unlike the rows if these
-are the latest ones."""
+"""Most conjugate gradient steps: three suffice, unless the sample is unlike the latest rows."""
 
 _ROWS_OF_A_BLOCK = 4096
-"""Rows whose sums a thread computes in one piece, in some tenths of a second. Fixed, because sums
-in other blocks are rounded otherwise."""
+"""Rows of a thread, in some tenths of a second; fixed, as other blocks are rounded otherwise."""
 
 _TILE = 2048
-"""Landmarks whose distances are summed together. With shorter tiles slices take more time than they
-save: a quarter more with 1,024 landmarks and 40 columns."""
+"""Landmarks whose distances are summed together: with shorter tiles slices cost a quarter more."""
 
 _ROWS_OF_A_TILE = 16
-"""Rows whose kernel values are computed for a tile of landmarks, and then for the next tile: both
-stay in the second cache."""
+"""Rows whose kernel values at a tile of landmarks stay in the second cache."""
 
 _ROWS_OF_PRODUCTS = 1024
 """Rows of the sample whose kernel values are in memory together: 33 MB for 4,000 landmarks."""
@@ -83,8 +75,8 @@ class LandmarkSolution:
 class _Passes:
     """Kernel values of rows at landmarks, computed anew in every pass."""
 
-    kernels: tuple[LoopedKernel, LoopedKernel]  # With level codes, and with numbers only
-    blocks: Blocks
+    kernel: LoopedKernel
+    levels: Codes  # (n, b): Level codes of the rows
     rows: Rows  # With all encoded columns
     landmarks: Array  # (m, d)
     n_threads: int
@@ -96,23 +88,19 @@ class _Passes:
         """Return the passes, or ``None`` for a kernel without compiled loops."""
         dim = rows.X.shape[1]
         inputs = TreeInputs.of(np.arange(dim), rows.shared)
-        none = np.empty(0, dtype=np.int64)
-        blocks = (
-            Blocks.of(landmarks, none, none)
-            if rows.shared is None
-            else Blocks.of(landmarks, inputs.starts, inputs.widths)
-        )
+        blocks = Blocks.of(landmarks, inputs.starts, inputs.widths)
+        if (levels := blocks.levels(rows.X)) is None:  # Levels of the landmarks differ elsewhere
+            blocks, levels = (
+                Blocks.of(landmarks, none(), none()),
+                np.zeros((len(rows), 0), np.uint16),
+            )
         kernel = LoopedKernel.of(learned, columns, dim, blocks)
-        plain = LoopedKernel.of(learned, columns, dim, Blocks.of(landmarks, none, none))
-        if kernel is None or plain is None:
-            return None
-        return cls((kernel, plain), blocks, rows, landmarks, n_threads)
+        return None if kernel is None else cls(kernel, levels, rows, landmarks, n_threads)
 
-    def columns(self, dtype: DTypeLike) -> tuple[Columns, Columns]:
-        """Return the landmarks for compiled loops: with level codes, and with numbers only."""
-        kernel, plain = self.kernels
-        codes = self.blocks.codes
-        return kernel.rows(self.landmarks, codes, dtype), plain.rows(self.landmarks, codes, dtype)
+    def columns(self, dtype: DTypeLike) -> Columns:
+        """Return the landmarks for compiled loops."""
+        # The landmarks are the first rows.
+        return self.kernel.rows(self.landmarks, self.levels[: len(self.landmarks)], dtype)
 
     def sampled(self, n_rows: int, dtype: DTypeLike) -> tuple[Array, Array, Array]:
         """Estimate ``K^T W K`` (m, m), ``K^T W Y`` and squares (t,) of ``Y`` from some rows."""
@@ -120,7 +108,7 @@ class _Passes:
         inner, cross = np.zeros((m, m), order="F"), np.zeros((m, rows.Y.shape[1]))
         squares = np.zeros(rows.Y.shape[1])
         share = (len(rows) - m) / (n_rows - m)
-        pairs = self.columns(dtype)
+        columns = self.columns(dtype)
         parts = [(part, 1.0) for part in steps(m, _ROWS_OF_PRODUCTS)]
         parts += [
             (slice(m + part.start, m + part.stop), share)
@@ -130,11 +118,10 @@ class _Passes:
         def values(entry: tuple[slice, float]) -> Array:
             part, _ = entry
             X = rows.X[part]
-            kernel, columns, levels = self._of(X, pairs)
-            arguments = kernel.arguments(X, levels, dtype)
-            out, none = np.empty((len(X), m), dtype), np.empty((0, m), dtype)
-            nothing = np.empty((len(X), 0))
-            add_kernel_products(columns, *arguments, none, *scratch_of(dtype, _TILE), nothing, out)
+            arguments = self.kernel.arguments(X, self.levels[part], dtype)
+            out, no_coef = np.empty((len(X), m), dtype), np.empty((0, m), dtype)
+            memory = (*scratch_of(dtype, _TILE), np.empty((len(X), 0)))
+            add_kernel_products(columns, *arguments, no_coef, *memory, out)
             return out * np.sqrt(rows.weights[part, None])
 
         for (part, factor), K in in_order(values, parts, self.n_threads):
@@ -149,12 +136,11 @@ class _Passes:
     ) -> tuple[Array, Array]:
         """Return ``K^T W (Y - K c)`` (m, t) and weighted sums of squares (t,) of ``Y - K c``."""
         m, rows, n_columns = len(self.landmarks), self.rows, coef.shape[1]
-        pairs, by_target = self.columns(dtype), np.array(coef.T, order="C")
+        columns, by_target = self.columns(dtype), np.array(coef.T, order="C")
 
         def part(block: slice) -> tuple[Array, Array]:
             X = rows.X[block]
-            kernel, columns, levels = self._of(X, pairs)
-            arguments = kernel.arguments(X, levels, dtype)
+            arguments = self.kernel.arguments(X, self.levels[block], dtype)
             Y = np.zeros((len(X), n_columns)) if targets is None else targets[block]
             products, squares = np.zeros((n_columns, m)), np.zeros(n_columns)
             add_residual_products(
@@ -178,13 +164,6 @@ class _Passes:
                 squares += of_squares
         return products.T, squares
 
-    def _of(self, X: Array, pairs: tuple[Columns, Columns]) -> tuple[LoopedKernel, Columns, Codes]:
-        """Return the kernel of a block of rows ``X``, its landmarks, and the rows' level codes."""
-        levels = self.blocks.levels(X)
-        if levels is not None:
-            return self.kernels[0], pairs[0], levels
-        return self.kernels[1], pairs[1], np.zeros((len(X), 0), dtype=np.uint16)
-
 
 def solved_by_passes(
     learned: LearnedKernel,
@@ -194,11 +173,9 @@ def solved_by_passes(
     n_threads: int,
     end: float = np.inf,
 ) -> LandmarkSolution | None:
-    """Solve for the coefficients by passes over the rows; None unless rows are very many.
+    """Solve by passes over rows in random order, none of which ends after the time ``end``.
 
-    ``sizes`` are the numbers of landmarks of means and of variances. Rows are in random order. No
-    pass begins that would end after ``end``, a time of the performance counter. The result is
-    ``None`` for fewer rows and for kernels without a closed form.
+    The result is ``None`` for fewer rows than are worth it, and for kernels without a closed form.
     """
     n_landmarks, n_of_variance = sizes
     if not has_passes(len(rows), max(sizes)):
@@ -258,11 +235,6 @@ BLOCK_BYTES = 2**25
 """Bytes of a block of kernel values. Each thread holds two blocks; larger blocks are not faster."""
 
 
-def value_blocks(n_rows: int, width: int) -> list[slice]:
-    """Return blocks of rows whose kernel values at ``width`` rows are in memory together."""
-    return list(row_blocks(n_rows, 8 * width, block_bytes=BLOCK_BYTES))
-
-
 def solved_by_products(
     learned: LearnedKernel,
     columns: Chosen,
@@ -276,7 +248,7 @@ def solved_by_products(
     landmarks = inputs.X[: max(sizes)]
     inner, cross = summed_products(learned, inputs, landmarks, n_threads)
     if elsewhere is not None:
-        total = elsewhere.total(partial(packed_products, learned, columns, landmarks))
+        total = elsewhere(partial(packed_products, learned, columns, landmarks))
         for sums, more in zip(
             (inner, cross), unpacked_products(total, len(landmarks)), strict=True
         ):
@@ -299,7 +271,8 @@ def summed_products(
     def values(block: slice) -> Array:
         return kernel(rows.X[block], landmarks) * np.sqrt(rows.weights[block, None])
 
-    for block, K in in_order(values, value_blocks(len(rows), width), n_threads):
+    blocks = list(row_blocks(len(rows), 8 * width, block_bytes=BLOCK_BYTES))
+    for block, K in in_order(values, blocks, n_threads):
         inner += K.T @ K
         cross += K.T @ (np.sqrt(rows.weights[block, None]) * rows.Y[block])
     return inner, cross

@@ -1,12 +1,8 @@
-r"""Predictions of later stretches of time, each from the observations before it (rolling origins).
+"""Predictions of later stretches of time, each from the observations before it (rolling origins).
 
-Errors at later rows are estimated by predictions from earlier rows only. Errors in a stretch of
-time are correlated, because a change of level moves all of them. The last stretches are therefore
-predicted one after another by base models of the observations before them. Weights and calibration
-are fitted to these predictions with the effective number of observations.
-
-Probabilities of classes are likewise averages over draws of the scale and the constants of a
-softmax, because few stretches determine these less precisely than as many uncorrelated rows.
+Errors in a stretch of time are correlated, because a change of level moves all of them. Weights and
+calibration are fitted with the effective number of observations. Probabilities of classes are
+averages over draws of the scale and the constants of a softmax, for the same reason.
 """
 
 from collections.abc import Callable, Sequence
@@ -21,30 +17,23 @@ from scipy.stats import norm, qmc, t
 from bochner._base.arrays import Array, as_array
 from bochner._base.registry import register
 from bochner.linear.softmax_weights import SoftmaxWeights, fit_softmax, loss_curvature
-from bochner.tables.base_laws import ScoredLaws, TableLaw
+from bochner.tables.base_laws import TableLaw
 from bochner.tables.kernel_laws import LeaveOneOutPredictions
 from bochner.tables.observations import Chosen, Observations
 
 _PARTS = 4
-"""Number of parts of a single stretch, each left out in turn when weights are fitted, because there
-is no other stretch."""
+"""Number of parts of a single stretch, each left out in turn when weights are fitted."""
 
 _CALIBRATED = 0.95
-"""Level of the quantiles (t over normal) whose ratio widens scores: the upper end of an interval of
-90 %, the most common level. Ends of intervals of 50 and 99 % need a smaller and a larger factor."""
+"""Level of the quantiles, t over normal, whose ratio widens scores: that of 90 % intervals."""
 
 _FEWEST_FREE = 2.0
-"""Fewest degrees of freedom of a scale estimated from scores, those of three equal stretches: with
-one, intervals of 90 % would be six times as wide as a normal distribution's."""
+"""Fewest degrees of freedom of a scale: with one, intervals of 90 % are six times as wide."""
 
 
-AtOrigin = Callable[
-    [Observations, Chosen, NDArray[np.bool_], float],
-    tuple[Chosen, Sequence[LeaveOneOutPredictions]] | None,
-]
-"""Predicts a stretch from the observations before it. Takes all observations with the stretch as a
-group, the indices of those up to its end, a mask (n,) of the stretch, and the expected seconds;
-returns the indices of the stretch's observations, and their predictions by each law."""
+AtOrigin = Callable[..., tuple[Chosen, Sequence[LeaveOneOutPredictions]] | None]
+"""Predicts a stretch, the new group of the observations, its mask (n,), from the observations up to
+its end in expected seconds; returns its observations and their predictions by each law."""
 
 
 def over_stretches(
@@ -58,8 +47,7 @@ def over_stretches(
     """Return laws with predictions of all stretches, and the predicted observations (s,).
 
     ``fitted`` has laws of all observations with predictions of the last stretch, ``units``. Earlier
-    stretches are predicted by ``at_origin``, from the latest one backwards, until it returns
-    ``None``. ``seconds`` is the expected duration of the first call.
+    ones are predicted by ``at_origin`` until it returns ``None``, first in expected ``seconds``.
     """
     assert observations.groups is not None
     all_units, all_predictions = [units], [[predictions for _, predictions in fitted]]
@@ -108,10 +96,8 @@ def folds_of_stretches(stretches: Chosen, times: Chosen) -> Chosen:
 def effective_number(errors: Array, stretches: Chosen, times: Chosen) -> float:
     r"""Return the effective number of errors (s, c), whose rows are correlated in time.
 
-    Sums of ``b`` uncorrelated errors of variance :math:`\sigma^2` have the mean square
-    :math:`b \sigma^2`. If errors share a part, the mean square is greater by a factor
-    :math:`\tau_b`, and :math:`s` errors determine as much as :math:`s / \tau_b` uncorrelated ones.
-    The factor used is the greatest for runs that are a stretch, its halves, its quarters and so on.
+    If sums of ``b`` errors have the mean square :math:`\tau_b b` times that of an error, ``s``
+    errors determine as much as :math:`s / \tau_b` ones. The greatest factor of runs counts.
     """
     total = float(np.sum(errors**2))
     if not total > 0.0:
@@ -125,28 +111,17 @@ def effective_number(errors: Array, stretches: Chosen, times: Chosen) -> float:
     return len(errors) / ratio
 
 
-def effective_share(residuals: Array, models: ScoredLaws) -> float:
-    """Return the ratio of the effective to the actual number of residuals (s, K, t)."""
-    if models.groups is None or models.times is None:
-        return 1.0
-    errors = residuals.mean(axis=1)
-    return effective_number(errors, models.groups, models.times) / len(errors)
-
-
-def widened(scores: Array, models: ScoredLaws) -> Array:
-    """Return scores (s, *t), enlarged by a factor per target if they are from time stretches."""
-    if models.groups is None or models.times is None:
-        return scores
+def widened(scores: Array, stretches: Chosen, times: Chosen) -> Array:
+    """Return scores (s, *t) of stretches of time, enlarged by a factor per target."""
     columns = scores.reshape(len(scores), -1)
-    free = [effective_number(each[:, None], models.groups, models.times) for each in columns.T]
+    free = [effective_number(each[:, None], stretches, times) for each in columns.T]
     ends = t.ppf(_CALIBRATED, np.maximum(as_array(free) - 1.0, _FEWEST_FREE))
     factors = as_array(ends / norm.ppf(_CALIBRATED))
     return as_array(scores * factors.reshape(scores.shape[1:]))
 
 
 _DRAWS = 64
-"""Number of draws of scale and constants, a power of two as Sobol points need: log losses differ by
-less than 0.002 from those of ten times as many draws."""
+"""Draws of scale and constants, a power of two as Sobol points need, for losses to 0.002."""
 
 
 @register(shapes={"weights": "k", "scales": "j", "biases": "jc"})

@@ -1,7 +1,7 @@
 """Fit of the base models of a table with their left-out predictions."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 from time import perf_counter
 from typing import Any
@@ -39,17 +39,13 @@ from bochner.tables.tree_laws import BOOSTINGS, FEWEST_FOR_TREES, Boosting, Tree
 from bochner.tables.trees import TreeInputs
 
 _NOISE_ROWS = 1600
-"""Number of rows that correct the noise after a search of few rows, in a third of a second per
-law."""
+"""Rows that correct the noise after a search of few rows, in a third of a second per law."""
 
 _HOPELESS = 1.5
-"""Ratio to the least error of the search above which a kernel is dropped: its weight in the sum
-would be almost zero."""
+"""Ratio to the least error above which a kernel is dropped: its weight would be almost zero."""
 
 _FEW_LAWS = 2
-"""Largest number of kernels that are fitted to many rows: a third kernel changes errors by some per
-cent in either direction. Kernels are ranked by left-out errors of more rows than the search had,
-which agrees with the ranking on new rows."""
+"""Most kernels of many rows: a third one changes errors by some per cent in either direction."""
 
 _SEARCH_SHARE = 0.5
 """Share of a time limit after which no search for a kernel starts; fits need the rest."""
@@ -67,8 +63,8 @@ _REMAINING_SHARE = 0.6
 """Share of the rest of a time limit for the first kernel of many rows."""
 
 _TREES_SHARE = 0.7
-"""Share of a time limit after which neither boosting nor a base model of the user starts: each
-takes up to five fits."""
+"""Share of a time limit after which no boosting or base model starts: each takes up to five
+fits."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,29 +85,16 @@ def _variants(columns: Chosen, trends: Chosen | None) -> list[Chosen]:
     return [columns, stationary] if 0 < len(stationary) < len(columns) else [columns]
 
 
-def _alternating(trials: Sequence[_Trial]) -> list[int]:
-    """Return trial indices in an order that puts the first trial of each family first."""
-    names = [trial.name for trial in trials]
-    return sorted(range(len(names)), key=lambda number: names[:number].count(names[number]))
-
-
-def _best_of_kinds(results: Sequence[tuple[_Trial, Found]]) -> list[tuple[_Trial, Found]]:
-    """Return the first result of each kernel family, with trends and without trends."""
-    firsts: dict[tuple[str, bool], tuple[_Trial, Found]] = {}
-    for trial, kernels in results:
-        firsts.setdefault((trial.name, trial.has_trends), (trial, kernels))
-    return list(firsts.values())
-
-
 @dataclass(frozen=True, slots=True)
 class Learner:
-    """Settings and steps of fitting base models; see :class:`bochner.TableRegressor`."""
+    """Settings and steps of fitting base models; the time limit starts when it is created."""
 
     effort: Effort
     n_threads: int
     time_limit: float | None
     progress: Progress
     memory_limit: int | None = None  # Bytes
+    began: float = field(default_factory=lambda: perf_counter())
 
     def fit(
         self,
@@ -130,19 +113,15 @@ class Learner:
     ) -> ScoredLaws:
         """Fit base models to observations with targets of variance about one.
 
-        Each of the ``encodings`` has the columns of an encoding of the complete table; kernels may
-        also have the columns of all encodings. If ``removal`` has stretches of time, these are
-        scored. Kernels are also learned without ``trends``, columns that are monotone in time.
-        ``observations`` are a sample of the table without the rows ``elsewhere``. With ``labels``
-        (n,), indices of classes, trees have log odds as outputs. ``cycles`` (c, 2) has the columns
-        of waves (first, number), ``line`` those of a regression to whose residuals some trees are
-        fitted.
+        ``encodings`` have the columns of each encoding of the table, ``cycles`` (c, 2) those of
+        waves (first, number), and ``line`` those of a regression. Kernels are also learned without
+        ``trends``, columns that are monotone in time. With ``labels``, trees have log odds.
         """
-        began = perf_counter()
         order_rng, search_rng, tree_rng, model_rng = rng.spawn(4)
-        n_rows, n_encoded = int(observations.cell.max()) + 1, observations.X.shape[1]
-        effort, rate = self._within_memory(observations, (n_rows, n_encoded)), np.inf
-        largest = effort  # Sizes without the time limit
+        removal = removal or Removal()
+        shape = int(observations.cell.max()) + 1, observations.X.shape[1]
+        largest, rate = self._within_memory(observations, shape), np.inf
+        effort = largest
         # The union of encodings is one more: a kernel may need columns of two encodings.
         sets = [*encodings, np.unique(np.concatenate(encodings))]
         trials = [
@@ -152,33 +131,26 @@ class Learner:
             for columns in _variants(encoding, trends)
         ]
         if self.time_limit is not None:
-            n_columns = len(encodings[0])
-            rate = measured_rate(self.n_threads)
-            effort = effort.within(self.time_limit, n_rows, n_columns, len(trials), rate)
-        latest = None if removal is None or removal.stretches is None else removal.latest
+            n_columns, rate = len(encodings[0]), measured_rate(self.n_threads)
+            effort = effort.within(self.time_limit, shape[0], n_columns, len(trials), rate)
+        latest = None if removal.stretches is None else removal.latest
         plan = FitPlan.of(observations, effort, latest, with_variance, order_rng, elsewhere)
         with single_threaded_blas():
-            searched = self._searched(plan, trials, began, search_rng)
+            searched = self._searched(plan, trials, search_rng)
         fits_began = perf_counter()
         if self.time_limit is not None:
-            plan = self._within_rest(plan, largest, began, len(searched[0][0].columns))
-        results = self._kernels(plan, searched, began)
-        results += self._estimators(plan, base_models, encodings[0], labels, model_rng, began)
+            plan = self._within_rest(plan, largest, len(searched[0][0].columns))
+        results = self._kernels(plan, searched)
+        results += self._estimators(plan, base_models, encodings[0], labels, model_rng)
         of_trees = (encodings[-1], observations.shared, cycles)
         # scikit-learn's trees need all rows in memory.
-        has_trees = self.memory_limit is None or trees_fit(self.memory_limit, (n_rows, n_encoded))
+        has_trees = self.memory_limit is None or trees_fit(self.memory_limit, shape)
         if elsewhere is None and has_trees:
-            results += self._trees(plan, of_trees, labels, line, tree_rng, began, rate)
+            results += self._trees(plan, of_trees, labels, line, tree_rng, rate)
         fitted, fits = [law for law, _ in results], [again for _, again in results]
         units = plan.scored.units
-        if removal is not None and removal.stretches is not None:
-            at_origin = partial(
-                self._at_origin,
-                effort=effort,
-                with_variance=with_variance,
-                fits=fits,
-                began=began,
-            )
+        if removal.stretches is not None:
+            at_origin = partial(self._at_origin, effort, with_variance, fits)
             seconds = perf_counter() - fits_began
             fitted, units = over_stretches(
                 fitted, observations, units, removal.stretches, at_origin, seconds
@@ -186,7 +158,7 @@ class Learner:
         return self._judged(plan, fitted, TreeInputs.of(*of_trees), units, removal)
 
     def _kernels(
-        self, plan: FitPlan, searched: Sequence[tuple[_Trial, Found]], began: float
+        self, plan: FitPlan, searched: Sequence[tuple[_Trial, Found]]
     ) -> list[_Refittable]:
         """Return fits of the searched kernels within the time limit, at least one."""
         results: list[_Refittable] = []
@@ -194,10 +166,10 @@ class Learner:
         for number, (trial, kernels) in enumerate(searched):
             started = perf_counter()
             # At least one kernel is fitted after the time limit, so that there is a model.
-            if results and self._is_late(began, 1.0, last):
+            if results and self._is_late(1.0, last):
                 break
             self.progress("fitting to all rows kernel", number + 1, len(searched))
-            fit = partial(self._fitted, trial=trial, kernels=kernels, began=began)
+            fit = partial(self._fitted, trial=trial, kernels=kernels)
             with threads_of_blas(self.n_threads):
                 results.append((fit(plan), fit))
             last = perf_counter() - started
@@ -210,22 +182,17 @@ class Learner:
         columns: Chosen,
         labels: NDArray[np.int64] | None,
         rng: Generator,
-        began: float,
     ) -> list[_Refittable]:
         """Return fits of the user's base models within the time limit."""
         results: list[_Refittable] = []
         for number, model in enumerate(base_models):
-            if self._is_late(began, _TREES_SHARE):
+            if self._is_late(_TREES_SHARE):
                 break
             self.progress("fitting base model", number + 1, len(base_models))
             seed, name = int(rng.integers(2**31)), f"base model {number + 1}"
-            seconds = np.inf
-            if self.time_limit is not None:
-                seconds = began + self.time_limit - perf_counter()
+            seconds = self._end() - perf_counter()
             estimator = EstimatorLearner(name, model, columns, labels, seed, seconds)
-            law = estimator.fit(plan.observations, plan.order, plan.scored, self.n_threads)
-            if law is not None:
-                results.append((law, partial(self._by_residuals, learner=estimator)))
+            results += self._by_residuals(plan, estimator)
         return results
 
     def _trees(
@@ -235,42 +202,45 @@ class Learner:
         labels: NDArray[np.int64] | None,
         line: Chosen | None,
         rng: Generator,
-        began: float,
         rate: float,
     ) -> list[_Refittable]:
         """Return fits of boosted trees within the time limit, if there are enough observations."""
         results: list[_Refittable] = []
         for boosting in BOOSTINGS:
-            most = self._iterations(boosting, plan, len(of_trees[0]), began, rate)
+            most = self._iterations(boosting, plan, len(of_trees[0]), rate)
             if not most:
                 continue
             inputs = TreeInputs.of(*of_trees, has_waves=boosting.has_waves)
             seed, columns = int(rng.integers(2**31)), line if boosting.has_line else None
-            trees = TreeLearner(boosting, inputs, labels, seed, columns, most)
             self.progress(f"fitting {boosting.name}")
-            law = trees.fit(plan.observations, plan.order, plan.scored, self.n_threads)
-            if law is not None:
-                results.append((law, partial(self._by_residuals, learner=trees)))
+            trees = TreeLearner(boosting, inputs, labels, seed, columns, most)
+            results += self._by_residuals(plan, trees)
         return results
+
+    def _by_residuals(
+        self, plan: FitPlan, learner: TreeLearner | EstimatorLearner
+    ) -> list[_Refittable]:
+        """Return the fit of trees or of an estimator, or an empty list."""
+
+        def fit(plan: FitPlan, *, is_final: bool = False) -> _Fit | None:
+            data = plan.observations, plan.order, plan.scored
+            return learner.fit(*data, self.n_threads, is_final=is_final)
+
+        law = fit(plan, is_final=True)
+        return [] if law is None else [(law, fit)]
 
     def _at_origin(
         self,
+        effort: Effort,
+        with_variance: bool,
+        fits: Sequence[Callable[[FitPlan], _Fit | None]],
         observations: Observations,
         used: Chosen,
         is_last: NDArray[np.bool_],
         seconds: float,
-        *,
-        effort: Effort,
-        with_variance: bool,
-        fits: Sequence[Callable[[FitPlan], _Fit | None]],
-        began: float,
     ) -> tuple[Chosen, list[LeaveOneOutPredictions]] | None:
-        """Return the observations of ``is_last``, and predictions by fits to the rest of ``used``.
-
-        The result is ``None`` if the expected ``seconds`` would exceed the time limit, or if a law
-        has no predictions.
-        """
-        if self._is_late(began, 1.0, seconds):
+        """Return observations of ``is_last``, predicted from the rest of ``used``, if in time."""
+        if self._is_late(1.0, seconds):
             return None
         self.progress("predicting an earlier stretch of time")
         # A fixed seed: the order does not matter.
@@ -281,12 +251,6 @@ class Learner:
         predictions = [pair[1] for pair in pairs if pair is not None]
         return (plan.scored.units, predictions) if len(predictions) == len(pairs) else None
 
-    def _by_residuals(self, plan: FitPlan, learner: TreeLearner | EstimatorLearner) -> _Fit | None:
-        """Fit ``learner`` to a plan; return the law with predictions of scored observations."""
-        return learner.fit(
-            plan.observations, plan.order, plan.scored, self.n_threads, is_final=False
-        )
-
     def _within_memory(self, observations: Observations, shape: tuple[int, int]) -> Effort:
         """Return the sizes of a fit to rows of a ``shape`` that the memory limit allows."""
         if self.memory_limit is None:
@@ -295,17 +259,12 @@ class Learner:
         largest = 0 if groups is None else int(np.bincount(groups).max())
         return within_memory(self.effort, self.memory_limit, shape, self.n_threads, largest)
 
-    def _within_rest(self, plan: FitPlan, effort: Effort, began: float, n_columns: int) -> FitPlan:
-        """Return the plan with as many landmarks as the remaining time allows.
-
-        The search may have taken more time than expected, or less. ``effort`` has the largest sizes
-        that the memory limit allows.
-        """
-        assert self.time_limit is not None
+    def _within_rest(self, plan: FitPlan, effort: Effort, n_columns: int) -> FitPlan:
+        """Return the plan with as many landmarks as the rest of the time limit allows."""
         if not plan.n_landmarks or plan.elsewhere is not None:
             return plan
         rate = measured_rate(self.n_threads)
-        seconds = _REMAINING_SHARE * max(self.time_limit - (perf_counter() - began), 0.0)
+        seconds = _REMAINING_SHARE * max(self._end() - perf_counter(), 0.0)
         n_rows = len(plan.rows)
         most_exact, n_landmarks = effort.sizes_within(seconds, n_rows, n_columns, rate)
         # Scored rows are not landmarks: without passes, the plan limits the number of landmarks.
@@ -313,32 +272,27 @@ class Learner:
             n_landmarks = min(n_landmarks, plan.n_landmarks)
         return replace(plan, n_landmarks=n_landmarks, n_part=min(plan.n_part, most_exact))
 
-    def _iterations(
-        self, boosting: Boosting, plan: FitPlan, n_columns: int, began: float, rate: float
-    ) -> int:
+    def _iterations(self, boosting: Boosting, plan: FitPlan, n_columns: int, rate: float) -> int:
         """Return the number of boosting iterations within the time limit, 0 if too few."""
         n_samples, n_outputs = plan.observations.Y.shape
-        if n_samples < FEWEST_FOR_TREES or self._is_late(began, _TREES_SHARE):
+        if n_samples < FEWEST_FOR_TREES or self._is_late(_TREES_SHARE):
             return 0
         most = boosting.most_iterations(n_samples, n_outputs)
         if self.time_limit is not None:
             n_trees = n_outputs * n_fits(len(plan.scored.units), n_samples)
-            left = began + self.time_limit - perf_counter()
+            left = self._end() - perf_counter()
             most = min(most, int(left / tree_seconds(n_samples, n_columns, n_trees, rate)))
         return most if most >= boosting.fewest_iterations(n_samples) else 0
 
     def _judged(
         self,
         plan: FitPlan,
-        fitted: Sequence[tuple[TableLaw, LeaveOneOutPredictions]],
+        fitted: Sequence[_Fit],
         columns: TreeInputs,
         units: Chosen,
-        removal: Removal | None,
+        removal: Removal,
     ) -> ScoredLaws:
-        """Return the fitted laws with their left-out predictions, and the noise of new rows.
-
-        ``units`` (s,) are the indices of the observations that the laws predict.
-        """
+        """Return the fitted laws with their predictions of the observations ``units`` (s,)."""
         members, left_out = zip(*fitted, strict=True)
         means, variances, noise = (np.stack(p, axis=1) for p in zip(*left_out, strict=True))
         unit = plan.observations.unit
@@ -347,7 +301,7 @@ class Learner:
         blocks = None if shared is None else TreeInputs.of(np.arange(rows.shape[1]), shared)
         laws = Laws(rows, [law.with_variances(1.0, unit) for law in members], blocks)
         groups, times = plan.observations.groups, None
-        if removal is not None and removal.stretches is not None and removal.times is not None:
+        if removal.stretches is not None and removal.times is not None:
             times = removal.times[units]
             groups = folds_of_stretches(removal.stretches[units], times)
         elif groups is not None:
@@ -356,16 +310,20 @@ class Learner:
         of_scored = means, variances, noise_of_scored, unit * noise
         return ScoredLaws(laws, units, inputs, columns, *of_scored, groups, times)
 
-    def _is_late(self, began: float, share: float, seconds: float = 0.0) -> bool:
+    def _end(self) -> float:
+        """Return the end of the time limit, by the performance counter."""
+        return np.inf if self.time_limit is None else self.began + self.time_limit
+
+    def _is_late(self, share: float, seconds: float = 0.0) -> bool:
         """Return whether a share of the time limit is over, or would be after ``seconds`` more."""
         if self.time_limit is None:
             return self.progress.is_stopped
-        passed = perf_counter() - began
+        passed = perf_counter() - self.began
         is_over = passed > share * self.time_limit or passed + seconds > self.time_limit
         return self.progress.is_stopped or is_over
 
     def _searched(
-        self, plan: FitPlan, trials: Sequence[_Trial], began: float, rng: Generator
+        self, plan: FitPlan, trials: Sequence[_Trial], rng: Generator
     ) -> list[tuple[_Trial, Found]]:
         """Return the kernels learned within the time limit (at least one), best first."""
         seeds = rng.spawn(len(trials))
@@ -373,10 +331,12 @@ class Learner:
         is_refined = plan.has_many_rows
         more_rows = plan.first(plan.more_rows if is_refined else _NOISE_ROWS)
 
-        numbers = _alternating(trials)
+        # The first trial of each family comes first.
+        names = [trial.name for trial in trials]
+        numbers = sorted(range(len(names)), key=lambda number: names[:number].count(names[number]))
 
         def search(number: int) -> Found | None:
-            if number != numbers[0] and self._is_late(began, _SEARCH_SHARE):
+            if number != numbers[0] and self._is_late(_SEARCH_SHARE):
                 return None
             trial = trials[number]
             return learned(trial.family, search_rows.columns(trial.columns), seeds[number])
@@ -386,13 +346,10 @@ class Learner:
             return kernels.full.left_out_error(more_rows.columns(trial.columns))
 
         def corrected(entry: tuple[_Trial, Found]) -> Found:
-            trial, kernels = entry
+            kernels, rows = entry[1], more_rows.columns(entry[0].columns)
             if is_refined:
-                return replace(
-                    kernels, full=refined(kernels.full, more_rows.columns(trial.columns))
-                )
-            factor = noise_factor(kernels.full, more_rows.columns(trial.columns))
-            return kernels.with_noise(factor)
+                return replace(kernels, full=refined(kernels.full, rows))
+            return kernels.with_noise(noise_factor(kernels.full, rows))
 
         results: list[tuple[_Trial, Found]] = []
         for number, kernels in in_order(search, numbers, self.n_threads):
@@ -403,18 +360,22 @@ class Learner:
             errors = in_order(error_of_more, results, self.n_threads)
             results = [(trial, replace(f, error=error)) for (trial, f), error in errors]
         results.sort(key=lambda entry: entry[1].error)
-        results = _best_of_kinds(results)
+        # The best of each family, with trends and without trends.
+        firsts: dict[tuple[str, bool], tuple[_Trial, Found]] = {}
+        for trial, kernels in results:
+            firsts.setdefault((trial.name, trial.has_trends), (trial, kernels))
+        results = list(firsts.values())
         most_error = _HOPELESS * results[0][1].error
         results = [entry for entry in results if entry[1].error <= most_error]
         results = results[: _FEW_LAWS if is_refined else None]
-        has_time = not is_refined or not self._is_late(began, _REFINED_SHARE)
+        has_time = not is_refined or not self._is_late(_REFINED_SHARE)
         if more_rows.n_observations > len(plan.search) and has_time:
             pairs = in_order(corrected, results, self.n_threads)
             results = [(trial, kernels) for (trial, _), kernels in pairs]
         return results
 
     def _fitted(
-        self, plan: FitPlan, trial: _Trial, kernels: Found, began: float
+        self, plan: FitPlan, trial: _Trial, kernels: Found
     ) -> tuple[KernelLaw, LeaveOneOutPredictions]:
         """Fit a kernel to all rows; return the law with its left-out means and variances."""
         arguments = (trial.name, kernels.full, plan.rows, trial.columns)
@@ -423,9 +384,8 @@ class Learner:
                 rows, scored = plan.rows_of_part()
                 of_part = (trial.name, kernels.full, rows, trial.columns)
                 return exact(*of_part, plan.n_variance, scored, self.n_threads)
-            sizes = plan.n_landmarks, plan.n_variance
-            end = np.inf if self.time_limit is None else began + self.time_limit
-            return on_landmarks(*arguments, sizes, plan.scored, self.n_threads, plan.elsewhere, end)
+            sizes, more = (plan.n_landmarks, plan.n_variance), (plan.elsewhere, self._end())
+            return on_landmarks(*arguments, sizes, plan.scored, self.n_threads, *more)
         law, left_out = exact(*arguments, plan.n_variance, plan.scored, self.n_threads)
         left_out = LeaveOneOutPredictions(*map(np.array, left_out))
         for part, kernel in zip((FIRST, SECOND), kernels.halves, strict=True):

@@ -11,7 +11,7 @@ from numba.extending import get_cython_function_address
 from numpy.typing import DTypeLike, NDArray
 from scipy.linalg import cho_solve, solve_triangular
 
-from bochner._base.arrays import Array, Floats, as_array, floored, jittered_cholesky, row_blocks
+from bochner._base.arrays import Array, as_array, floored, jittered_cholesky, row_blocks
 from bochner._base.compiling import compiled
 from bochner._base.registry import register
 from bochner._base.wave_loops import LOOSE
@@ -21,17 +21,15 @@ from bochner.kernels.stationary import matern_profile
 from bochner.tables.observations import CellObservations, Rows
 
 _TINY = 1e-6
-"""Least distance, in length scales, by which slopes are divided: the slope of the exponential
-kernel is infinite at distance zero. The distance of a row to itself does not change."""
+"""Least distance by which slopes are divided: that of the exponential kernel at zero is
+infinite."""
 
 LEAST_SINGLE = 1e-3
-"""Least ratio of noise to signal for single precision. The leave-one-out errors of 1,000 rows then
-have relative errors of about 1e-4, and predictions of 5,000 rows have errors of a hundredth of the
-target's standard deviation; at a tenth of the ratio both are up to ten times as large."""
+"""Least ratio of noise to signal for single precision: predictions of 5,000 rows have errors of a
+hundredth of the target's deviation, and ten times as large at a tenth of the ratio."""
 
 EQUAL_ROWS = 1e-8
-"""Jitter on the diagonal of the landmarks' kernel matrix: rows that are equal up to 1e-8 would fill
-its inverse with rounding errors. Variances increase by it, relative to the signal variance."""
+"""Jitter of the landmarks' kernel matrix, relative to the signal: its inverse keeps its digits."""
 
 _WIDTH = 64
 """Columns of a matrix that are copied together: rows of them fit the first cache."""
@@ -75,8 +73,16 @@ class LearnedKernel:
 
     def left_out_error(self, rows: Rows) -> float:
         """Return the mean square of leave-one-out residuals of rows."""
-        image = self.mapped(rows.X) / as_array(self.kernel.length_scale)
-        return left_out_error(self.kernel, distances_of(self.kernel, image), self.alpha, rows)
+        distance = distances_of(
+            self.kernel, self.mapped(rows.X) / as_array(self.kernel.length_scale)
+        )
+        dtype: DTypeLike = np.float32 if self.alpha >= LEAST_SINGLE else np.float64
+        gram, _ = _gram_and_slope(self.kernel, distance.astype(dtype))
+        inverse = shifted_inverse(gram, self.alpha, rows.weights)
+        if inverse is None:
+            return np.inf
+        coefficients = (inverse @ rows.Y.astype(dtype)).astype(np.float64)
+        return rows.left_out_squares(inverse, coefficients, self.alpha) / rows.n_observations
 
     def map_in_scales(self, dim: int) -> Array:
         """Return the map (d, d) divided by the length scales: images have length scale one."""
@@ -121,17 +127,13 @@ def error_and_slope(
 ) -> tuple[float, Array, float]:
     r"""Return the error, its negative derivatives (n, n) by distances, its derivative by log alpha.
 
-    The error is the mean square of leave-one-out residuals. ``distance`` (n, n) is the result of
-    :func:`distances_of`; derivatives are by distances for the Laplacian kernel, else by half of the
-    squared distances.
-
+    Derivatives are by distances for the Laplacian kernel, else by half of the squared distances.
     With the weights ``W``, :math:`M = (K + \alpha W^{-1})^{-1}`, :math:`c = M y` and residuals
     :math:`e = M_{gg}^{-1} c` of the group ``g``, a change of the kernel adds
     :math:`\langle dK, M V M - M u c^\top \rangle` to the weighted mean of squares, where
     :math:`u = 2 M_{gg}^{-1} W e / n` and ``V`` consists of the groups' blocks of
-    :math:`u e^\top`. Without groups ``u`` and minus ``V`` are the derivatives of
-    :class:`~bochner.tables.observations.CellObservations` by ``c`` and by the diagonal of
-    ``M``. A matrix that is not positive definite has an infinite error.
+    :math:`u e^\top`. Without groups ``u`` and minus ``V`` are those of
+    :meth:`CellObservations.error`.
     """
     dtype: DTypeLike = np.float32 if alpha >= LEAST_SINGLE else np.float64
     gram, slope = _gram_and_slope(kernel, distance.astype(dtype))
@@ -146,8 +148,9 @@ def error_and_slope(
             rows.weights, coefficients.astype(np.float64), diagonal, alpha
         )
         # V is diagonal and not negative: M V M is a matrix times its transpose, half the work.
-        half = inverse * np.sqrt(v).astype(dtype)
-        change = products_of_columns(half.T)
+        half = inverse.T * np.sqrt(v).astype(dtype)  # Symmetric, in Fortran order
+        change = np.zeros_like(half)
+        add_products_of_rows(change, half, 1.0)
     else:
         error, u, residuals = _without_groups(rows, inverse, coefficients)
         # Products with one column per group and target are cheaper if there are few groups.
@@ -171,17 +174,6 @@ def error_and_slope(
     slope *= change.T
     _mirror(slope)
     return error, slope, noise
-
-
-def left_out_error(kernel: Learnable, distance: Array, alpha: float, rows: Rows) -> float:
-    """Return the mean square of leave-one-out residuals of rows with distances (n, n)."""
-    dtype: DTypeLike = np.float32 if alpha >= LEAST_SINGLE else np.float64
-    gram, _ = _gram_and_slope(kernel, distance.astype(dtype))
-    inverse = shifted_inverse(gram, alpha, rows.weights)
-    if inverse is None:
-        return np.inf
-    coefficients = (inverse @ rows.Y.astype(dtype)).astype(np.float64)
-    return rows.left_out_squares(inverse, coefficients, alpha) / rows.n_observations
 
 
 def _without_groups(rows: Rows, inverse: Array, coef: Array) -> tuple[float, Array, Array]:
@@ -209,17 +201,15 @@ def error_across(pair: tuple[LearnedKernel, ...], parts: tuple[Rows, ...]) -> fl
 
 
 def shifted_inverse(gram: Array, alpha: float, weights: Array) -> Array | None:
-    """Return the inverse of ``gram`` with ``alpha / weights`` added to its diagonal.
-
-    It is ``None`` if the matrix is not positive definite. ``gram`` is overwritten.
-    """
+    """Invert ``gram``, overwritten, plus a diagonal; ``None`` if it is not positive definite."""
     gram[np.diag_indices(len(gram))] += alpha / weights
     return factor_inverse(gram.T) if factorise(gram.T) else None
 
 
 def factor_inverse(lower: NDArray[Any]) -> NDArray[Any]:
-    """Return the inverse of a matrix, given its lower Cholesky factor, which is overwritten."""
-    invert_factor(lower)
+    """Return the inverse of the matrix with a lower Cholesky factor, which is overwritten."""
+    n, failed = c_int(len(lower)), c_int()
+    _call("lapack", "potri", _LOWER, n, lower, _stride(n), failed)
     _mirror(lower.T)
     return lower.T
 
@@ -234,10 +224,7 @@ def _mirror(upper: Array) -> None:
 
 
 def _gram_and_slope(kernel: Learnable, distance: Array) -> tuple[Array, Array]:
-    """Return the Gram matrix, and its negative derivative by the distance or half its square.
-
-    Distances (n, n), in either precision, may be overwritten.
-    """
+    """Return the Gram matrix, and its negative derivative by the distance or half its square."""
     if isinstance(kernel, Gaussian):
         gram = floored(np.exp(-0.5 * distance**2))
         return gram, gram.copy()
@@ -291,12 +278,11 @@ def left_out_latent(
 ) -> Array:
     r"""Return leave-one-out variances (s,) of the function, approximated by landmarks.
 
-    The first rows are the ``m`` landmarks ``L``, and ``sums`` (m, m) are :math:`S = k(L, X) W
-    k(X, L)` over all rows. With :math:`G = k(L, L)`, :math:`B = G + S / \alpha`, ``u`` the kernel
-    values of a row at the landmarks and its weight ``w``, the variance is
-    :math:`1 - u^\top G^{-1} u + u^\top C u`, where :math:`C = (B - w u u^\top / \alpha)^{-1}`. If
-    the row is a landmark without other observations, its rows and columns of ``G`` and of
-    :math:`C^{-1}` are left out, too, because a new row is no landmark.
+    With the landmarks ``L``, ``sums`` :math:`S = k(L, X) W k(X, L)`, :math:`G = k(L, L)`,
+    :math:`B = G + S / \alpha`, ``u`` the kernel values of a row at the landmarks and its weight
+    ``w``, the variance is :math:`1 - u^\top G^{-1} u + u^\top C u`, where
+    :math:`C = (B - w u u^\top / \alpha)^{-1}`. If the row is a landmark without other
+    observations, its rows and columns of ``G`` and of :math:`C^{-1}` are left out, too.
     """
     landmarks, alpha = rows.X[: len(sums)], learned.alpha
     first = int(observed.cell.min())
@@ -337,33 +323,12 @@ def factorise(matrix: NDArray[np.floating]) -> bool:
     return failed.value == 0
 
 
-def invert_factor(lower: NDArray[np.floating]) -> None:
-    """Overwrite the lower Cholesky factor (n, n) of a matrix with the inverse of the matrix."""
-    n, failed = c_int(len(lower)), c_int()
-    _call("lapack", "potri", _LOWER, n, lower, _stride(n), failed)
-
-
 def solve_system(matrix: NDArray[np.floating], right: NDArray[np.floating]) -> bool:
-    """Write the solution (n, t) of a system over its right-hand side.
-
-    The lower triangle of the matrix (n, n) becomes its Cholesky factor. Return whether the matrix
-    is positive definite; if not, there is no solution.
-    """
+    """Write the solution (n, t) over the right-hand side; return whether there is one."""
     n, n_columns, failed = c_int(len(matrix)), c_int(right.shape[1]), c_int()
     stride = _stride(n)
     _call("lapack", "posv", _LOWER, n, n_columns, matrix, stride, right, stride, failed)
     return failed.value == 0
-
-
-def products_of_columns(columns: NDArray[np.floating]) -> Floats:
-    """Return the lower triangle of products (n, n) of the columns of a matrix (m, n)."""
-    n_rows, n = (c_int(size) for size in columns.shape)
-    number = _KINDS[columns.dtype.char][1]
-    products = np.zeros((n.value, n.value), dtype=columns.dtype, order="F")
-    shape = _LOWER, _TRANSPOSED, n, n_rows
-    a, c = (columns, _stride(n_rows)), (products, _stride(n))
-    _call("blas", "syrk", *shape, number(1.0), *a, number(0.0), *c)
-    return products
 
 
 def add_products_of_rows(

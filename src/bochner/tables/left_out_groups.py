@@ -10,12 +10,10 @@ _BLOCKS = 10
 """Number of blocks of time, left out one at a time, with which kernels are learned."""
 
 _STRETCH = 5
-"""Later stretches each hold a fifth of the observations: how many rows a model will
-predict is unknown at its fit, and a fifth is the usual share of test rows."""
+"""Later stretches each hold a fifth of the observations, the usual share of test rows."""
 
 _STRETCHES = 3
-"""Number of later stretches that are predicted from the observations before them. With a fifth of
-the observations in each, the first stretch is predicted from two fifths."""
+"""Later stretches that are predicted from the rows before them, the first from two fifths."""
 
 _FEWEST_BEFORE = 20
 """Fewest observations before a stretch, except for the last stretch: fewer determine no kernel."""

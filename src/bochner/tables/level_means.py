@@ -27,16 +27,11 @@ def target_columns(y: object) -> Array:
 def level_scores(
     codes: NDArray[np.intp], target: Array, clip: float, removal: Removal
 ) -> tuple[Array, Array] | None:
-    r"""Return scores of all levels, and out-of-fold scores (n,) of the rows.
+    r"""Return scores of all levels, and out-of-fold scores (n,) of the rows, if levels differ.
 
     The score of a level with :math:`n_g` rows is
-    :math:`\sum_{i \in g} (y_i - \bar y) / (n_g + \sigma^2_w / \sigma^2_b) / \sigma_b`, its best
-    linear prediction in units of the standard deviation of level means. The variances within and
-    between levels come from an analysis of variance. The result is None if the estimated variance
-    between levels is not positive, or if no level has two rows.
-
-    Rows that are removed together are in one fold. Rows of a later stretch of time have scores from
-    the rows before their stretch, and earlier rows have none from later stretches.
+    :math:`\sum_{i \in g} (y_i - \bar y) / (n_g + \sigma^2_w / \sigma^2_b) / \sigma_b`. Rows that
+    are removed together are in one fold. Rows of a stretch have scores from the rows before it.
     """
     stretch = np.zeros(len(codes)) if removal.stretches is None else removal.stretches
     earlier = np.flatnonzero(stretch == 0)

@@ -9,14 +9,9 @@ from numpy.typing import NDArray
 
 from bochner._base.arrays import Array, as_array, steps
 from bochner._base.registry import register
-from bochner.tables.donor_forests import N_DRAWS, DonorForest, fitted_forest, forest_outputs
-from bochner.tables.encoder import TableEncoder, read_rows
-from bochner.tables.encodings import (
-    KnownEntries,
-    State,
-    filled_values,
-    output_names,
-)
+from bochner.tables.donor_forests import N_DRAWS, DonorForest, fitted_forest
+from bochner.tables.encoder import TableEncoder, column_blocks
+from bochner.tables.encodings import KnownEntries, State, filled_values, has_codes
 from bochner.tables.far_rows import FarRows
 from bochner.tables.fit_plan import MOST_SCORED
 from bochner.tables.observations import Chosen
@@ -25,18 +20,15 @@ _ROWS_OF_A_BLOCK = 200
 """Rows with gaps whose completions are predicted together: 4,000 encoded rows."""
 
 _MARGINAL_ROWS = 200
-"""Training rows that replace a row without any known entry: the standard error of a quantile of
-their distribution is at most 3.5 per cent in rank."""
+"""Training rows in place of a row without known entries: quantiles err by 3.5 per cent in rank."""
 
 _FEWEST_GAPS = 50
 """Fewest scored rows with a gap in a column from which a model learns errors of such rows: their
-standard deviation has a standard error of a tenth of it. With 24 of 120 rows, intervals of 90 %
-contain 84 % of such rows, and with donors 88 %."""
+standard deviation has a standard error of a tenth of it."""
 
 
 _FEWEST_LEVELS = 5
-"""Fewest levels from which the variance of a new level's effect is estimated. With fewer levels, a
-new level is treated as an existing level, for instance in another spelling."""
+"""Fewest levels from which the variance of a new one is estimated; with fewer it is like others."""
 
 
 @register(shapes={"values": "bd", "is_known": "bd", "n_levels": "d"})
@@ -80,10 +72,8 @@ class Donors:
     ) -> Chosen:
         """Return the donors (n, N_DRAWS, d) of the unknown entries of rows (n, d); -1 elsewhere.
 
-        Donors of entries that are new levels, ``is_new`` (n, d), have all levels equally often,
-        whatever the entries in other columns, because a new level may resemble any of them. Draws
-        of a row depend on its known entries only. Among donors with equal entries, the first is
-        returned. In columns that no training row knows, donors are -1.
+        Donors of new levels, ``is_new`` (n, d), have all levels equally often, because a new level
+        may resemble any. Draws of a row depend on its known entries only.
         """
         n, dim = values.shape
         donors = np.full((n, N_DRAWS, dim), -1)
@@ -120,34 +110,22 @@ class Donors:
             known = np.flatnonzero(self.is_known[:, column])
             if not len(known):
                 return None
-            n_levels = int(self.n_levels[column])
-            outputs = forest_outputs(
-                self.values[known, column], n_levels, np.random.default_rng(column)
-            )
-            self._forests[column] = fitted_forest(
-                self._entries, self.n_levels, column, known, outputs
-            )
+            self._forests[column] = fitted_forest(self._entries, self.n_levels, column, known)
         return self._forests[column]
 
 
 @register(shapes={"had_gaps": "d", "had_rare": "d", "is_bounded": "d", "time_signs": "d"})
 @dataclass(frozen=True, slots=True, eq=False)
 class RowKnowledge:
-    """Rules of a fitted model for unknown entries and numbers out of range.
+    """Rules of a fitted model for unknown entries and numbers out of range."""
 
-    ``donors`` have the entries of the background rows. ``had_gaps`` (d,) marks columns with enough
-    missing entries at the fit, and ``had_rare`` (d,) columns with enough rare levels: the model has
-    learned predictions and widths of such rows. Other unknown entries are replaced by donors'
-    entries. ``is_bounded`` (d,) marks columns whose range matters: columns that grow with the time
-    of the rows have left-out errors of later rows instead. ``time_signs`` (d,) are 1 for dates and
-    columns that grow with the time of the rows, -1 for columns that fall, and 0 for other columns.
-    """
-
-    donors: Donors
-    had_gaps: NDArray[np.bool_]
-    had_rare: NDArray[np.bool_]
-    is_bounded: NDArray[np.bool_]
-    time_signs: Array
+    donors: Donors  # Entries of the background rows
+    # Columns with enough gaps, or rare levels, to learn from; entries of others are replaced
+    had_gaps: NDArray[np.bool_]  # (d,)
+    had_rare: NDArray[np.bool_]  # (d,)
+    # Left-out errors of later rows cover the range of columns that grow with the time of the rows
+    is_bounded: NDArray[np.bool_]  # (d,)
+    time_signs: Array  # (d,): 1 for dates and columns that grow in time, -1 if they fall, else 0
 
     @classmethod
     def of(
@@ -157,26 +135,16 @@ class RowKnowledge:
         n_rows: int,
         trends: Mapping[str, float],
     ) -> "RowKnowledge":
-        """Return the rules of a model fitted to ``n_rows`` rows; a sample of them is ``known``.
-
-        ``trends`` has, by name, 1 or -1 for columns that grow or fall with the time of the rows.
-        """
+        """Return the rules of a model of ``n_rows`` rows, of which some are ``known``."""
         share = min(1.0, MOST_SCORED / n_rows)
-        n_levels = [len(s["levels"]) + 1 if s["kind"] == "text" else 0 for s in states]
-        n_gaps = [
-            s["n_missing"]
-            if s["kind"] == "text" or s["kind"] == "numeric" or s["kind"] == "date"
-            else 0
-            for s in states
-        ]
-        # With target means, rare levels are stored, so that a new level differs from them.
-        n_rare = [s["n_rare"] if s["kind"] == "text" and "means" not in s else 0 for s in states]
+        n_levels = [len(s["levels"]) + 1 if has_codes(s) else 0 for s in states]
+        n_gaps = [s.get("n_missing", 0) for s in states]
+        # With target means, rare levels are stored, so that a new level differs from them. New text
+        # has no part in common with the rare levels.
+        n_rare = [0 if {"means", "parts"} & s.keys() else s.get("n_rare", 0) for s in states]
+        values, n_levels_of = known.values, np.array(n_levels, dtype=np.int64)
         return cls(
-            Donors(
-                np.nan_to_num(known.values),
-                ~np.isnan(known.values),
-                np.array(n_levels, dtype=np.int64),
-            ),
+            Donors(np.nan_to_num(values), ~np.isnan(values), n_levels_of),
             share * np.array(n_gaps) >= _FEWEST_GAPS,
             share * np.array(n_rare) >= _FEWEST_GAPS,
             np.array([s["name"] not in trends for s in states]),
@@ -208,27 +176,13 @@ class NewRows:
     known: KnownEntries
     encoders: Sequence[TableEncoder]
 
-    @classmethod
-    def of(
-        cls,
-        encoders: Sequence[TableEncoder],
-        background: Array,
-        knowledge: RowKnowledge,
-        X: object,
-    ) -> "NewRows":
-        """Encode the rows of a table with the columns of the encoders."""
-        encoded, known = read_rows(encoders, X)
-        return cls(encoded, background, knowledge, known, encoders)
-
     def __len__(self) -> int:
         return len(self.encoded)
 
     @cached_property
     def blocks(self) -> list[Chosen]:
         """The encoded columns of each column of the table."""
-        states = [state for encoder in self.encoders for state in encoder.columns_]
-        sources = np.array([state["name"] for state in states for _ in output_names(state)])
-        return [np.flatnonzero(sources == state["name"]) for state in self.encoders[0].columns_]
+        return column_blocks(self.encoders)
 
     @cached_property
     def is_unknown(self) -> NDArray[np.bool_]:
@@ -248,11 +202,7 @@ class NewRows:
         return np.flatnonzero(~self.is_unknown.any(axis=1))
 
     def completions(self) -> Iterator[tuple[Chosen, Array, Chosen]]:
-        """Yield completions of rows with unknown entries, in blocks of rows.
-
-        A block has indices of rows (r,), distinct completions (u, e), and the index (r, D) of the
-        completion for each row and draw.
-        """
+        """Yield rows (r,) with unknown entries, completions (u, e), and their indices (r, D)."""
         if (rows := np.flatnonzero(self._is_empty)).size:
             some = self.background[:_MARGINAL_ROWS]
             yield rows, some, np.tile(np.arange(len(some)), (len(rows), 1))

@@ -5,9 +5,9 @@ posterior only depends on the mean of the targets in a cell and the sum of their
 observation is still left out by itself.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import NamedTuple, Protocol
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -40,11 +40,8 @@ Chosen = NDArray[np.int64]
 """Indices of rows or of columns."""
 
 
-class Elsewhere(Protocol):
-    """Rows outside memory, such as other partitions, encoded like the rows in memory."""
-
-    def total(self, function: Callable[["Rows"], Array]) -> Array:
-        """Return the sum over all parts of ``function`` of a part's rows; workers unpickle it."""
+Elsewhere = Callable[[Callable[["Rows"], Array]], Array]
+"""Sums of a function of rows over all parts of the rows outside memory; workers unpickle it."""
 
 
 class UnitError(NamedTuple):
@@ -58,11 +55,7 @@ class UnitError(NamedTuple):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class CellObservations:
-    r"""Observations in cells for leave-one-out errors.
-
-    An observation of weight ``u`` has the noise variance :math:`\alpha / u`, relative to the signal
-    variance. It represents ``counts`` equal and independent observations.
-    """
+    """Observations in cells, of the noise variance ``alpha / weight`` relative to the signal."""
 
     cell: Chosen  # (m,): Row of each observation
     deviations: Array  # (m, t): Deviations of targets from the mean of their cell
@@ -76,13 +69,10 @@ class CellObservations:
         r"""Return the residuals (m, t) and relative variances (m,) of observations left out.
 
         ``totals`` (C,) are the weights ``W`` of cells, ``coef`` (C, t) and ``diagonal`` (C,) are
-        :math:`c = M \bar y` and the diagonal of :math:`M = (K + \alpha W^{-1})^{-1}`. A cell has
-        the posterior mean :math:`\hat f = \bar y - \alpha c / W` and variance
-        :math:`s = \alpha / W - \alpha^2 M_{cc} / W^2`. An observation has the residual
-        :math:`(y_i - \hat f) / (1 - u_i s / \alpha)` and the variance, with its noise,
-        :math:`(\alpha / u_i) / (1 - u_i s / \alpha)`. Both fractions are reduced by
-        :math:`\alpha / W`, for a single observation to :math:`c / M_{cc}` and :math:`1 / M_{cc}`
-        without rounding.
+        :math:`c = M \bar y` and the diagonal of :math:`M = (K + \alpha W^{-1})^{-1}`. With
+        :math:`\hat f = \bar y - \alpha c / W` and :math:`s = \alpha / W - \alpha^2 M_{cc} / W^2`
+        they are :math:`(y_i - \hat f) / (1 - u_i s / \alpha)` and
+        :math:`(\alpha / u_i) / (1 - u_i s / \alpha)`, reduced by :math:`\alpha / W`.
         """
         share, precision, left = self._shares(totals, diagonal, alpha)
         # Multiplied by the precision, so that a cell of a single observation has no rounding error.
@@ -230,11 +220,7 @@ class Rows:
         return result
 
     def left_out_squares(self, inverse: Array, coef: Array, alpha: float) -> float:
-        """Return the weighted sum of squared leave-one-out or leave-group-out residuals.
-
-        ``inverse`` (n, n) is the inverse of the covariance of targets, ``coef`` (n, t) its product
-        with the targets.
-        """
+        """Return the weighted sum of squared left-out residuals, given M (n, n) and M Y (n, t)."""
         if self.groups is None:
             diagonal = as_array(np.diagonal(inverse))
             error = self.observations.error(self.weights, coef, diagonal, alpha).error
@@ -252,23 +238,18 @@ def pooled(cell: Chosen, targets: Array, weights: Array) -> tuple[Array, Array, 
 
 
 REST, FIRST, SECOND = 0, 1, 2
-"""Part of the search with a scored observation: none, the first or the second half. Observations of
-a half are predicted by kernels that were learned on the other half."""
+"""Part of the search with a scored observation; kernels of one half predict the other half."""
 
 _OBSERVATIONS_PER_ROW = 50
 """Most observations per row of a search: more observations hardly change its errors."""
 
 _FEW_ROWS = 100_000
-"""Most rows whose equal entries are found by sorting rows, which takes three times their memory. Of
-more rows, hashes are sorted."""
+"""Most rows that are sorted to find equal ones, in three times their memory; else, their hashes."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Observations:
-    """Observations with encoded columns, targets, weights and groups.
-
-    Observations of equal inputs in the same group have the same ``cell``.
-    """
+    """Observations; those of equal inputs in the same group have the same ``cell``."""
 
     X: Array  # (n, d)
     Y: Array  # (n, t): Of mean zero
@@ -297,13 +278,11 @@ class Observations:
         return len(self.Y)
 
     def rows(self, units: Chosen, n_last: int = 0) -> Rows:
-        """Return the distinct rows of the observations ``units``, in order of first appearance.
-
-        Rows with one of the last ``n_last`` observations come after all other rows.
-        """
+        """Return distinct rows by first appearance; those of the last ``n_last`` come last."""
         members, cell = self._placed(units, n_last)
         if len(members) == len(units):
-            return self._as_they_are(units)
+            groups = self._groups(units)
+            return Rows(self.X[units], self.Y[units], self.weights[units], groups, self.shared)
         totals, means, deviations = pooled(cell, self.Y[units], self.weights[units])
         # The observations are in random order, so that these halves are random.
         is_first = np.arange(len(units)) < (len(units) + 1) // 2
@@ -311,11 +290,7 @@ class Observations:
         return Rows(self.X[members], means, totals, self._groups(members), self.shared, observed)
 
     def scored(self, units: Chosen, n_last: int, part: Chosen) -> "Scored":
-        """Return the last ``n_last`` of the observations ``units`` as scored observations.
-
-        ``part`` (n_last,) is REST, FIRST or SECOND for each. Cells are the row indices of
-        :meth:`rows` with the same arguments.
-        """
+        """Return the last ``n_last`` of some observations, with their cells in :meth:`rows`."""
         _, cell = self._placed(units, n_last)
         _, _, deviations = pooled(cell, self.Y[units], self.weights[units])
         last = slice(len(units) - n_last, None)
@@ -327,13 +302,8 @@ class Observations:
         """Return, for each observation, the mean targets (n, t) of ``units`` outside its group."""
         labels = np.arange(len(self)) if self.groups is None else self.groups
         total = np.bincount(labels[units], self.weights[units], int(labels.max()) + 1)
-        sums = np.stack(
-            [
-                np.bincount(labels[units], self.weights[units] * y, len(total))
-                for y in self.Y[units].T
-            ],
-            axis=1,
-        )
+        of_targets = [self.weights[units] * y for y in self.Y[units].T]
+        sums = np.stack([np.bincount(labels[units], y, len(total)) for y in of_targets], axis=1)
         # A single group leaves no observations: zero is divided by a tiny number.
         rest = np.maximum(total.sum() - total, np.finfo(np.float64).tiny)
         means: Array = ((sums.sum(axis=0) - sums) / rest[:, None])[labels]
@@ -356,16 +326,11 @@ class Observations:
         count = int(np.searchsorted(np.cumsum(is_new), n_rows, side="right"))
         return units[: min(count, _OBSERVATIONS_PER_ROW * n_rows)]
 
-    def _as_they_are(self, units: Chosen) -> Rows:
-        groups = self._groups(units)
-        return Rows(self.X[units], self.Y[units], self.weights[units], groups, self.shared)
-
     def _groups(self, units: Chosen) -> Chosen | None:
         if self.groups is None:
             return None
         numbers = np.unique(self.groups[units], return_inverse=True)[1]
-        # A single group cannot be left out, because no row would remain: its rows are left out
-        # one by one.
+        # No row would remain without a single group: its rows are left out one by one.
         return numbers if numbers.any() else None
 
     def _merged(
@@ -395,29 +360,17 @@ def equal_rows(*columns: NDArray[np.number]) -> Chosen:
     """Return labels (n,) that are equal for rows with equal entries in all columns (n,), (n, k)."""
     n_rows = len(columns[0])
     if n_rows <= _FEW_ROWS:
-        return _labels(columns)
+        table = np.column_stack([as_array(column) for column in columns])
+        table = np.ascontiguousarray(table + 0.0)  # Without negative zeros
+        # Sorting rows as bytes is faster than np.unique(axis=0), which sorts them field by field.
+        row_bytes = table.view(np.dtype((np.void, table.dtype.itemsize * table.shape[1])))[:, 0]
+        return np.asarray(np.unique(row_bytes, return_inverse=True)[1], dtype=np.int64)
+    # Two of n different rows have the same hash with a probability of n² / 4e19.
     keys = np.zeros(n_rows, dtype=np.uint64)
     for column in columns:
         for entries in column.reshape(n_rows, -1).T:
             keys = mixed(keys + bits(as_array(entries)))
-    _, place, counts = np.unique(keys, return_inverse=True, return_counts=True)
-    # Rows of different keys differ. Rows of equal keys are compared, because keys may collide.
-    repeated = np.flatnonzero(counts[place] > 1)
-    labels = np.empty(n_rows, dtype=np.int64)
-    is_single = counts[place] == 1
-    labels[is_single] = np.arange(np.count_nonzero(is_single))
-    if len(repeated):
-        of_repeated = _labels([column[repeated] for column in columns])
-        labels[repeated] = np.count_nonzero(is_single) + of_repeated
-    return labels
-
-
-def _labels(columns: Sequence[NDArray[np.number]]) -> Chosen:
-    table = np.column_stack([as_array(column) for column in columns]) + 0.0  # No negative zeros
-    table = np.ascontiguousarray(table)
-    # Sorting rows as bytes is faster than np.unique(axis=0), which sorts them field by field.
-    row_bytes = table.view(np.dtype((np.void, table.dtype.itemsize * table.shape[1])))[:, 0]
-    return np.asarray(np.unique(row_bytes, return_inverse=True)[1], dtype=np.int64)
+    return np.asarray(np.unique(keys, return_inverse=True)[1], dtype=np.int64)
 
 
 def fold_numbers(groups: NDArray[np.int64] | None, n: int, n_folds: int) -> NDArray[np.int64]:

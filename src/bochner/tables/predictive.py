@@ -1,10 +1,8 @@
 r"""The predictive distribution of new targets, from which all predictions of numbers are computed.
 
-The standardised errors have one distribution with quantile function :math:`Q` and mean zero.
 A new target of a row is :math:`h(m + s\,Q(U))` with the row's mean :math:`m` and standard deviation
-:math:`s`, the increasing map :math:`h` to the units of the target, and :math:`U` uniform. A row may
-also be a mixture of several such components. Means, standard deviations, quantiles, intervals and
-samples are functionals of this distribution.
+:math:`s`, the quantile function :math:`Q` of standardised errors, the increasing map :math:`h` to
+the units of the target, and :math:`U` uniform; or a mixture of several such components.
 """
 
 from collections.abc import Callable, Iterator
@@ -23,23 +21,19 @@ Pair = tuple[Array, Array]
 """Two arrays of the same shape (n, *t)."""
 
 _TAIL_SHARE = 0.5
-"""Number of scores of each tail, in square roots of the number of scores: their share vanishes and
-their number grows with more scores, as a consistent estimate of a tail needs."""
+"""Scores of each tail, in square roots of their number: their share vanishes with more scores."""
 
 _FEWEST_FOR_TAILS = 4
 """Fewest scores for tails: each tail needs two scores and both medians stay in the middle."""
 
 _TAIL_KNOTS = 24
-"""Number of knots of each tail: straight lines between them deviate from a normal tail by less
-than a hundredth of a standard deviation."""
+"""Knots of each tail: lines between them deviate by a hundredth of a standard deviation."""
 
 _LAST = 1e-4
-"""Smallest probability of a tail, relative to that of the whole tail; quantiles are constant beyond
-it, which keeps moments of exponentials finite."""
+"""Smallest probability in a tail, beyond which quantiles are constant: exponentials have means."""
 
 _BODY_CELLS, _TAIL_CELLS = 98, 24
-"""Numbers of cells of probability for integrals, in the middle and in each tail. Moments of
-exponentials of normal errors have relative errors below a hundredth."""
+"""Cells of probability for integrals: moments of exponentials have errors below a hundredth."""
 
 _TAIL_CELL, _LEAST_CELL = 0.01, 1e-6
 """Largest and smallest probability beyond the cells of a tail for integrals."""
@@ -59,10 +53,10 @@ class ScoreLaw:
     r"""The distribution of a new standardised error, estimated from left-out errors (scores).
 
     The quantile at the level :math:`k / (s + 1)` is the k-th smallest of :math:`s` scores, because
-    a new score is equally likely in each of the intervals between them; quantiles at other levels
-    are interpolated. The outermost :math:`\sqrt s / 2` scores on each side are replaced by the tail
-    of a normal law with the same mean excess, because functions such as exponentials of the largest
-    score alone have no reliable mean. All quantiles are shifted so that the mean is zero.
+    a new score is equally likely in each of the intervals between them. The outermost
+    :math:`\sqrt s / 2` scores on each side are replaced by the tail of a normal law with the same
+    mean excess, because functions such as exponentials of the largest score alone have no reliable
+    mean. All quantiles are shifted so that the mean is zero.
     """
 
     levels: Array  # (k,): Increasing, from 0 to 1
@@ -175,11 +169,6 @@ class Predictive:
         away = (self.mean - mean[:, None]) ** 2
         variance = np.sum(weight * ((self.law.std * self.std) ** 2 + away), axis=1)
         return self.inverse(mean), as_array(self.slope * np.sqrt(variance))
-
-    def interval(self, level: float) -> Pair:
-        """Return lower and upper ends (n, *t) of central intervals of probability ``level``."""
-        ends = self.quantiles(np.array([0.5 - 0.5 * level, 0.5 + 0.5 * level]))
-        return ends[..., 0], ends[..., 1]
 
     def quantiles(self, levels: Array) -> Array:
         """Return quantiles (n, *t, q) at levels (q,); warn if there are too few scores for them."""

@@ -12,51 +12,10 @@ from bochner._base.arrays import Array, steps
 from bochner._base.limits import LARGEST_ENTRY
 from bochner._base.threads import in_order, single_threaded_blas
 from bochner.tables.encoder import TableEncoder
-from bochner.tables.encodings import grid, output_names
+from bochner.tables.encodings import grid, has_codes, is_free_text
 
 _BATCH = 250
-"""Rows that a thread predicts at once, 8 MB of 4,000 features: a quarter of the rows that models
-keep."""
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class RowFunction:
-    """A function of rows, also of rows whose groups of columns come from different rows."""
-
-    function: Callable[[Array], Array]  # From rows (n, d) to predictions (n,) or (n, t)
-    owners: NDArray[np.intp]  # (d,): Group of each column
-
-    def predict(self, X: Array) -> Array:
-        """Return predictions (n, t) of rows (n, d), by batches that threads share."""
-        return self._in_batches(len(X), lambda batch: X[batch])
-
-    def exchanged(self, pool: Array, sources: NDArray[np.intp]) -> Array:
-        """Return predictions (q, t) of rows whose column groups come from rows of ``pool`` (r, d).
-
-        ``sources`` (q, g) are the indices of the pool's row for each group.
-        """
-        columns = np.arange(len(self.owners))
-
-        def rows(batch: slice) -> Array:
-            return pool[sources[batch][:, self.owners], columns]
-
-        return self._in_batches(len(sources), rows)
-
-    def _in_batches(self, count: int, rows: Callable[[slice], Array]) -> Array:
-        # Matrices of few rows gain nothing from threads of linear algebra, which wait for each
-        # other: 80 draws of learned frequencies took two to five times the CPU time with two.
-        batches = list(steps(count, _BATCH))
-        with single_threaded_blas() as n_threads:
-            parts = in_order(lambda batch: self.function(rows(batch)), batches, n_threads)
-            return np.concatenate([values for _, values in parts]).reshape(count, -1)
-
-
-def owners_of(groups: Mapping[str, NDArray[np.intp]], n_columns: int) -> NDArray[np.intp]:
-    """Return the group number (d,) of each column; columns without a group get ``len(groups)``."""
-    owners = np.full(n_columns, len(groups), dtype=np.intp)
-    for number, columns in enumerate(groups.values()):
-        owners[columns] = number
-    return owners
+"""Rows that a thread predicts at once, 8 MB of 4,000 features, of a thousand that are stored."""
 
 
 _MOST_EVALUATIONS, _FEWEST_ROWS = 40_000, 100
@@ -72,8 +31,7 @@ _MOST_BLOCKS, _BLOCK_ROWS = 20, 8
 """Most blocks for standard errors, accurate to 16 per cent from 20; fewest rows of a block."""
 
 _MOST_PAIRED, _LEAST_SHARE = 8, 0.01
-"""Most columns that are paired, which gives 28 pairs, and their smallest total Sobol index, which
-bounds the interactions of independent columns."""
+"""Most columns that are paired, 28 pairs, and their smallest share, which bounds interactions."""
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -169,15 +127,11 @@ class Effect:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Dependence:
-    """A function of rows, evaluated at rows with columns exchanged between rows.
+    """A function of rows, evaluated at rows with columns exchanged between rows."""
 
-    ``evaluator`` maps rows (n, d) to predictions (n, t), whose squares are summed. ``X`` (n, d) are
-    rows in random order, and ``groups`` maps names to columns of ``X``.
-    """
-
-    evaluator: RowFunction
-    X: Array
-    groups: Mapping[str, NDArray[np.intp]]
+    function: Callable[[Array], Array]  # From rows (n, d) to predictions (n,) or (n, t)
+    X: Array  # (n, d): Rows in random order
+    groups: Mapping[str, NDArray[np.intp]]  # Columns by name
 
     def importance(self) -> VarianceShares:
         """Return the total Sobol' index of every group."""
@@ -200,7 +154,7 @@ class Dependence:
         of_group = np.full((int(np.prod(shape)), len(self.groups) + 1), -1)
         donors = np.stack(list(product(*(rows for _, rows in grid.values()))))
         of_group[:, [list(self.groups).index(name) for name in grid]] = donors
-        curves = self._exchanged(n_rows, of_group >= 0, of_group[None]).swapaxes(0, 1)
+        curves = self._after(n_rows, of_group >= 0, of_group[None]).swapaxes(0, 1)
         shape = shape if classes is None else (*shape, len(classes))
         mean, lower, upper = (part.reshape(shape) for part in averages(curves))
         return Effect(tuple(grid), values, mean, lower, upper, classes)
@@ -222,7 +176,7 @@ class Dependence:
         for shift in range(1, n_partners + 1):
             # Partners are in the same block, so that blocks are independent.
             partners = np.concatenate([np.roll(block, -shift) for block in blocks])
-            values = self._exchanged(n_rows, is_exchanged, partners[:, None, None])
+            values = self._after(n_rows, is_exchanged, partners[:, None, None])
             values_of = dict(zip(distinct, values.swapaxes(0, 1), strict=True))
             for squares, of_set in zip(terms, subsets, strict=True):
                 sums = sum((-1) ** len(v) * values_of[v] for v in of_set)
@@ -238,21 +192,19 @@ class Dependence:
         order = np.argsort(-share, kind="stable")
         return VarianceShares(tuple(names[i] for i in order), share[order], error[order])
 
-    def _exchanged(
+    def _after(
         self, n_rows: int, is_exchanged: NDArray[np.bool_], donors: NDArray[np.intp]
     ) -> Array:
         """Return predictions (n, c, t) of the first n rows after each of c exchanges of groups.
 
-        ``is_exchanged`` (c, g + 1) marks the groups of each exchange; the last one stands for
-        columns without a group. ``donors`` has the indices of the rows of ``X`` from which groups
-        come, in a shape that broadcasts to (n, c, g + 1).
+        ``is_exchanged`` (c, g + 1) marks groups; ``donors`` broadcast to their rows (n, c, g + 1).
         """
         parts = []
         for block in steps(n_rows, max(1, _BLOCK_SOURCES // is_exchanged.size)):
             rows = np.arange(block.start, block.stop)[:, None, None]
             of_block = donors[block] if len(donors) > 1 else donors
             sources = np.where(is_exchanged, of_block, rows)
-            values = self.evaluator.exchanged(self.X, sources.reshape(-1, sources.shape[2]))
+            values = self.exchanged(self.X, sources.reshape(-1, sources.shape[2]))
             parts.append(values.reshape(*sources.shape[:2], -1))
         return np.concatenate(parts)
 
@@ -261,8 +213,27 @@ class Dependence:
         return self.X[: max(_FEWEST_ROWS, _MOST_EVALUATIONS // n_evaluations)]
 
     def predict(self, X: Array) -> Array:
-        """Return predictions (n, t) of rows (n, d)."""
-        return self.evaluator.predict(X)
+        """Return predictions (n, t) of rows (n, d), by batches that threads share."""
+        return self._in_batches(len(X), lambda batch: X[batch])
+
+    def exchanged(self, pool: Array, sources: NDArray[np.intp]) -> Array:
+        """Return predictions (q, t) of rows whose groups come from ``sources`` (q, g) in a pool."""
+        columns = np.arange(self.X.shape[1])
+        # Columns without a group have the group after the last one.
+        owners = np.full(len(columns), len(self.groups))
+        for number, of_group in enumerate(self.groups.values()):
+            owners[of_group] = number
+        return self._in_batches(
+            len(sources), lambda batch: pool[sources[batch][:, owners], columns]
+        )
+
+    def _in_batches(self, count: int, rows: Callable[[slice], Array]) -> Array:
+        # Matrices of few rows gain nothing from threads of linear algebra, which wait for each
+        # other: 80 draws of learned frequencies took two to five times the CPU time with two.
+        batches = list(steps(count, _BATCH))
+        with single_threaded_blas() as n_threads:
+            parts = in_order(lambda batch: self.function(rows(batch)), batches, n_threads)
+            return np.concatenate([values for _, values in parts]).reshape(count, -1)
 
 
 def averages(curves: Array) -> tuple[Array, Array, Array]:
@@ -285,24 +256,6 @@ def aligned(heading: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
     return "\n".join("  ".join(line) for line in lines)
 
 
-def dependence_of(
-    outputs: Callable[[Array], Array],
-    encoders: Sequence[TableEncoder],
-    background: Array,
-    unit: Any,
-) -> Dependence:
-    """Return predictions as a function of all encoded columns, grouped by the table's columns.
-
-    Predictions are divided by ``unit``.
-    """
-    states = [state for encoder in encoders for state in encoder.columns_]
-    sources = np.array([state["name"] for state in states for _ in output_names(state)])
-    groups = {s["name"]: np.flatnonzero(sources == s["name"]) for s in encoders[0].columns_}
-    owners = owners_of(groups, background.shape[1])
-    function = RowFunction(lambda X: outputs(X) / unit, owners)
-    return Dependence(function, background, groups)
-
-
 def grids_of(
     dependence: Dependence,
     states: Mapping[str, Any],
@@ -310,11 +263,7 @@ def grids_of(
     columns: Sequence[str],
     most: int,
 ) -> dict[str, Any]:
-    """Return at most ``most`` values of each of one or two columns at which to compute effects.
-
-    ``states`` are the encoder states of all columns by name, and ``background_values`` (n, d) the
-    entries of the columns. Raises ValueError for columns without features.
-    """
+    """Return at most ``most`` values of each of one or two columns; else raise ValueError."""
     are_names = all(isinstance(column, str | int) for column in columns)
     if not are_names or len(columns) not in (1, 2) or len(set(columns)) < len(columns):
         raise ValueError(f"effect takes one column or two different ones, got {columns}.")
@@ -323,6 +272,12 @@ def grids_of(
         used = ", ".join(repr(name) for name, group in dependence.groups.items() if len(group))
         reason = "had no features at fit" if unknown[0] in states else "is not in the table"
         raise ValueError(f"Column {unknown[0]!r} {reason}. Columns with effects are {used}.")
+    free = [name for name in columns if is_free_text(states[name])]
+    if free:
+        raise ValueError(
+            f"Column {free[0]!r} is free text without levels, along which there is no effect. Use "
+            "contributions(X) for the texts of some rows, or importance() for all."
+        )
     values = dict(zip(states, background_values.T, strict=True))
     return {
         name: grid(states[name], values[name], dependence.X[:, dependence.groups[name]], most)
@@ -343,8 +298,5 @@ def check_background(
     if np.abs(background).max() > LARGEST_ENTRY:
         raise ValueError("the rows kept for importance are larger than any encoded column")
     for state, entries in zip(states, values.T, strict=True):
-        if (
-            state["kind"] == "text"
-            and not np.isin(entries, np.arange(len(state["levels"]) + 1)).all()
-        ):
+        if has_codes(state) and not np.isin(entries, np.arange(len(state["levels"]) + 1)).all():
             raise ValueError(f"the rows kept for importance have no levels of {state['name']}")

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 import shlex
+import warnings
 from base64 import b64decode, b64encode
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal
@@ -15,7 +17,7 @@ from bochner._base.limits import LARGEST_ENTRY
 from bochner._base.names import looks_like_numbers, nearest
 from bochner.files.columns import KIND_NAMES, Column, Kind, read_column
 from bochner.files.errors import InputError
-from bochner.files.local_numbers import written_numbers
+from bochner.files.written_amounts import written_numbers
 from bochner.tables.encoder import TableEncoder, read_part
 from bochner.tables.observations import Keys
 from bochner.tables.table_errors import refuse_mixed
@@ -51,42 +53,48 @@ def drop_columns(frame: pd.DataFrame, names: Iterable[str]) -> pd.DataFrame:
     return frame.drop(columns=names)
 
 
+def with_targets(frame: pd.DataFrame, targets: Sequence[str]) -> tuple[pd.DataFrame, str]:
+    """Return the rows of a table with all targets, and a sentence on the others, perhaps empty."""
+    for name in targets:
+        check_name(frame, name)
+    is_known = frame[list(targets)].notna().all(axis=1).to_numpy()
+    rows = np.flatnonzero(~is_known) + 1
+    names = " and ".join(map(repr, targets))
+    if not is_known.any():
+        raise InputError(f"The target {names} is missing in every row: choose another target.")
+    if not rows.size:
+        return frame, ""
+    left_out = "has no target {} and is" if rows.size == 1 else "have no target {} and are"
+    listed = f"(row{'s' if rows.size > 1 else ''} {_listed(rows.tolist())})"
+    of_rows = f"{rows.size:,} of the {len(frame):,} rows {left_out.format(names)}"
+    return frame[is_known], f"{of_rows} left out {listed}."
+
+
 def split_target(
     frame: pd.DataFrame, target: str, left_out: Sequence[str] = ()
 ) -> tuple[pd.DataFrame, pd.Series]:
-    """Return the features of a table and its target, without missing or infinite entries.
-
-    ``left_out`` are the columns that reading has left out, for the message if no other is there.
-    Raises InputError if the table has no such column (the message suggests a similar name), no
-    other column, or one row, or if the target has missing or infinite entries.
-    """
+    """Return the features of a table and its complete target; raise InputError if there is none."""
     check_name(frame, target)
     if frame.shape[1] == 1:
+        advice = ""
+        if left_out:
+            types = ";".join(f"{name},number" for name in left_out)
+            listed = ", ".join(map(repr, left_out))
+            advice = f" Reading has left out {listed}: give a type to keep it, --types {types!r}."
         raise InputError(
             f"The table has no column but the target {target!r}: expected at least one to "
-            f"predict it from.{_how_to_keep(left_out)}"
+            f"predict it from.{advice}"
         )
     if len(frame) == 1:
         raise InputError("The table has one row: expected at least two to fit and one to test.")
     _check_complete("target", read_column(target, frame[target]))
-    return frame.drop(columns=[target]), frame[target]
-
-
-def _how_to_keep(left_out: Sequence[str]) -> str:
-    """Return a sentence on columns dropped by reading, or an empty text."""
-    if not left_out:
-        return ""
-    types = ";".join(f"{name},number" for name in left_out)
-    listed = ", ".join(map(repr, left_out))
-    return f" Reading has left out {listed}: give a type to keep it, as in --types {types!r}."
+    column = read_column(target, frame[target])
+    hours = {target: column.values} if column.is_time_of_day else {}
+    return frame.drop(columns=[target]), frame.assign(**hours)[target]
 
 
 def side_column(frame: pd.DataFrame, name: str, role: str, kinds: Sequence[Kind] = ()) -> Column:
-    """Return a complete column of metadata of the rows, such as weights.
-
-    Raises InputError if the table lacks it, entries are missing or infinite, or it is of another
-    kind than one of ``kinds``, if there are some.
-    """
+    """Return a complete column, such as weights, of one of some kinds; else raise InputError."""
     check_name(frame, name)
     column = read_column(name, frame[name])
     _check_complete(role, column)
@@ -106,8 +114,8 @@ def infer_task(target: pd.Series) -> Task:
         return "classification"
     values, counts = np.unique(column.values, return_counts=True)
     are_whole = bool(np.all(values == np.round(values)))
-    enough_rows = column.values.size >= _FEWEST_ROWS_PER_CLASS * values.size
-    few = values.size <= _MOST_CLASSES and enough_rows
+    has_many_rows = column.values.size >= _FEWEST_ROWS_PER_CLASS * values.size
+    few = values.size <= _MOST_CLASSES and has_many_rows
     two = values.size == 2 and bool(counts.min() >= 2)
     return "classification" if are_whole and (few or two) else "regression"
 
@@ -136,11 +144,12 @@ def check_target(target: pd.Series, task: Task) -> None:
         )
 
 
-def check_table(features: pd.DataFrame) -> None:
-    """Raise an error for columns that models should not be fitted to."""
+def check_table(features: pd.DataFrame, target: pd.Series | None = None) -> None:
+    """Raise an error for columns that models of a target should not be fitted to."""
     examples = [(name, _mixed_text(features[name])) for name in _text_columns(features)]
     refuse_mixed([(name, example) for name, example in examples if example])
-    TableEncoder().fit(features)
+    with warnings.catch_warnings(action="ignore", category=UserWarning):  # Fits warn again
+        TableEncoder().fit(features, target)
 
 
 def _mixed_text(series: pd.Series) -> str:
@@ -156,8 +165,12 @@ def _mixed_text(series: pd.Series) -> str:
         return ""
     if bool((parsed[is_number] % 1 == 0).all()) and n_numbers < n_texts:
         return ""
+    if any(re.match("0[0-9]", str(entry)) for entry in distinct[is_number]):
+        return ""  # Codes
     entries = (distinct[is_number][0], distinct[~is_number][0])
-    rows = (int(np.flatnonzero(series == entry)[0]) + 1 for entry in entries)
+    places = (np.flatnonzero(series == entry)[0] for entry in entries)
+    is_numbered = series.index.dtype.kind == "i"  # Rows without a target may have been left out
+    rows = (int(series.index[place] if is_numbered else place) + 1 for place in places)
     return ", ".join(f"row {row}: {entry!r}" for row, entry in zip(rows, entries, strict=True))
 
 
@@ -223,12 +236,7 @@ chance, above which the file counts as having training rows: errors then change 
 
 
 def fingerprint(X: MatrixLike, X_test: MatrixLike) -> dict[str, object]:
-    """Return the fingerprint of training rows as plain JSON.
-
-    Rows are stored by their hash, so that the same rows of a later file are found; of more than
-    16,384 rows, only some are stored, selected by hash. ``chance`` is the share of test rows that
-    equal a training row, as rows of few columns with few levels do.
-    """
+    """Return hashes of training rows, and the share of test rows with one by chance, as JSON."""
     keys = _keys(X)
     step = -(-len(keys) // _MOST_KEYS)
     stored = np.unique(keys[keys % np.uint64(step) == 0].astype(np.uint32))

@@ -17,7 +17,7 @@ from bochner.linear.argument_checks import LabelledClassifier, checked_weight
 from bochner.tables.new_rows import NewRows
 from bochner.tables.table_fit import fitted_laws
 from bochner.tables.table_model import TableModel
-from bochner.tables.table_predictions import CentredIndicators
+from bochner.tables.table_predictions import centred_indicators
 from bochner.tables.table_rows import is_partitioned, training_rows
 from bochner.tables.weighted_sum import SoftmaxOfLaws
 
@@ -28,9 +28,8 @@ class TableClassifier(LabelledClassifier, TableModel):
     r"""Classification on a table, with calibrated probabilities; defaults need no tuning.
 
     The base models are those of :class:`TableRegressor`: kernel models regress the class indicators
-    by least squares, and boosted trees model the log odds. Probabilities are the softmax of a
-    weighted sum of their values, with one weight per base model and one constant per class. Weights
-    and constants are fitted to left-out rows. Probabilities are never zero or one.
+    by least squares, and boosted trees model the log odds. Probabilities, never zero or one, are
+    the softmax of a weighted sum of their values plus constants, fitted to left-out rows.
 
     Parameters
     ----------
@@ -40,10 +39,8 @@ class TableClassifier(LabelledClassifier, TableModel):
         As in :class:`TableRegressor`, but classifiers with ``predict_proba``, which are fitted to
         class numbers. Their probabilities count as at least 0.001.
     weights : {"precisions", "counts"}, default="precisions"
-        Meaning of the ``sample_weight`` of :meth:`fit`. ``"precisions"``: a row is one observation
-        whatever its weight, which multiplies its log loss, and is left out as a whole. Use it for
-        survey and importance weights, and weights of classes. ``"counts"`` as in
-        :class:`TableRegressor`.
+        Meaning of the ``sample_weight`` of :meth:`fit`, as in :class:`TableRegressor`: precisions
+        multiply the log losses of rows, and may be weights of classes.
     class_weight : {"balanced"}, dict or None, default=None
         Factors of the weights of rows by class: ``"balanced"`` gives all classes the same total
         weight, and a dict maps classes to factors. Probabilities and ``score_`` then refer to
@@ -113,13 +110,7 @@ class TableClassifier(LabelledClassifier, TableModel):
         time: ArrayLike | str | None = None,
         callback: Callback | None = None,
     ) -> Self:
-        """Fit the encoder and the base models; see :meth:`TableRegressor.fit`.
-
-        Raises
-        ------
-        ValueError
-            If the table, the labels or a parameter is not valid.
-        """
+        """Fit the encoder and the base models, with the errors of :meth:`TableRegressor.fit`."""
         self._check_parameters()
         if y is not None and self.costs is not None and not is_partitioned(X):
             self._checked_costs(len(np.unique(column_or_1d(labels(y)))))
@@ -128,11 +119,11 @@ class TableClassifier(LabelledClassifier, TableModel):
         settings, progress = self._settings(), Progress(callback)
         rows = training_rows(self, X, y, sample_weight, groups, time, is_numeric=False)
         present, numbers = np.unique(rows.y, return_inverse=True)
-        targets = CentredIndicators.of(rows.y, rows.weights)
+        targets = centred_indicators(rows.y, rows.weights)
         encoders, laws = fitted_laws(settings, rows, targets, progress, numbers.astype(np.int64))
-        classes, weights = rows.labels(present), rows.weights_or_ones
-        head = SoftmaxOfLaws.of(laws, classes, numbers, weights)
-        self._keep(rows, encoders, head.without_unused())
+        assert rows.classes is not None  # Targets are classes
+        head = SoftmaxOfLaws.of(laws, rows.classes[present], numbers, rows.weights_or_ones)
+        self._keep(rows, encoders, head)
         return self
 
     def _class_weights(

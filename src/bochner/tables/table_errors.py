@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Sequence
+from itertools import chain
 
 import numpy as np
 
 from bochner._base.limits import LARGEST_ENTRY
 from bochner._base.names import MOST_NAMED, ColumnDetails, naming, nearest
 from bochner.files.columns import Column, kind_of
-from bochner.files.local_dates import are_dates
-from bochner.files.local_numbers import are_decimals, find_numbers
+from bochner.files.rule_reading import are_values
 
 _SAMPLE_SIZE = 100
 """Distinct texts that are read first: text other than numbers and dates fails within them."""
@@ -84,8 +84,8 @@ def refuse_mixed(mixed: ColumnDetails) -> None:
     if mixed:
         raise ValueError(
             f"Mixed types in {naming(mixed)}: expected numbers, text or dates throughout. "
-            "Leave missing entries empty, convert the others to one kind (codes: put a letter "
-            f"before each, so that all are text), or {drop_advice(mixed)}."
+            "Leave missing entries empty, convert the others to one kind, read codes as text "
+            f"(types=, --types), or {drop_advice(mixed)}."
         )
 
 
@@ -146,23 +146,13 @@ def warn_of_written_values(columns: Sequence[Column]) -> list[Column]:
 
 
 def _is_written(column: Column) -> bool:
-    if column.is_category:
-        return False
     texts = list(dict.fromkeys(column.raw[column.present]))
-    tests = (are_decimals, are_dates, _are_quantities)
-    return any(test(texts[:_SAMPLE_SIZE]) and test(texts) for test in tests)
-
-
-def _are_quantities(texts: Sequence[str]) -> bool:
-    """Return whether texts are numbers with a unit, as `read_table` reads them."""
+    if column.is_category or not any(map(str.isdigit, chain.from_iterable(texts))):
+        return False
     try:
-        import pyarrow as pa
-
-        entries = pa.array(texts, pa.string())
+        return all(map(are_values, (texts[:_SAMPLE_SIZE], texts)))
     except (ImportError, UnicodeEncodeError):  # Without the extra, files cannot be read either
         return False
-    numbers = find_numbers(entries, (".", ","))
-    return numbers is not None and bool(numbers.unit)
 
 
 def _foreign_type(column: Column) -> str:

@@ -22,9 +22,8 @@ from bochner.tables.fit_plan import TRIAL, Effort
 from bochner.tables.learner import Learner
 from bochner.tables.left_out_groups import Removal
 from bochner.tables.observations import Observations
-from bochner.tables.table_predictions import ScaledTargets
+from bochner.tables.table_predictions import ScaledTargets, Transformation, most_likely
 from bochner.tables.table_rows import TableRows
-from bochner.tables.target_transformations import Transformation, candidates, most_likely
 from bochner.tables.weighted_sum import SumOfLaws
 
 _ENCODINGS: tuple[Literal["standardize", "normal_quantile"], ...] = (
@@ -62,8 +61,7 @@ def fitted_laws(
 ) -> tuple[list[TableEncoder], ScoredLaws]:
     """Return encoders, and base models with their predictions of left-out rows.
 
-    ``targets`` maps targets, or class numbers, to the scaled targets (n, t) of a fit, with mean
-    zero at the rows. ``labels`` (n,) are class numbers; ``None`` for a regression.
+    ``targets`` maps targets to the scaled targets (n, t) of a fit, with mean zero at the rows.
     """
     if rows.weights is not None:
         check_takes_weights(settings.base_models)
@@ -72,7 +70,10 @@ def fitted_laws(
     encoders = [TableEncoder(numeric=numeric) for numeric in _ENCODINGS]
     if labels is None and rows.others is None:  # Trees are fitted to rows in memory
         encoders.append(TableEncoder(numeric="tails"))
-    tables = [encoder.fit_training_rows(rows.X, scaled, rows.removal) for encoder in encoders]
+    tables: list[Array] = []
+    for encoder in encoders:
+        other = encoders[0] if tables else None
+        tables.append(encoder.fit_training_rows(rows.X, scaled, rows.removal, other))
     ends = np.cumsum([0] + [table.shape[1] for table in tables])
     first, second, *tails = (np.arange(*pair) for pair in pairwise(ends))
     with single_threaded_blas() as n_threads:
@@ -119,7 +120,8 @@ def _scale_numbers(encoders: Sequence[TableEncoder]) -> NDArray[np.intp]:
     """Return the index of the length scale of each column of several encoded tables."""
     of_columns = [scale_numbers(state) for encoder in encoders for state in encoder.columns_]
     ends = np.cumsum([0] + [len(numbers) for numbers in of_columns])
-    return np.concatenate([end + numbers for end, numbers in zip(ends, of_columns, strict=False)])
+    pairs = zip(ends, of_columns, strict=False)
+    return np.concatenate([np.where(index < 0, index - end, index + end) for end, index in pairs])
 
 
 def _cycles(encoders: Sequence[TableEncoder]) -> NDArray[np.intp]:
@@ -134,11 +136,7 @@ def _cycles(encoders: Sequence[TableEncoder]) -> NDArray[np.intp]:
 def chosen_transformation(
     name: str, rows: TableRows, settings: FitSettings, progress: Progress
 ) -> Transformation | None:
-    """Return the named transformation, or for "auto" the most likely one on left-out rows.
-
-    ``None`` means no transformation. Raises ValueError for several targets, and for targets outside
-    the domain of a named transformation.
-    """
+    """Return the named transformation, or the most likely one; ``None`` means no transformation."""
     if name == "none":
         return None
     if rows.y.ndim > 1:
@@ -150,8 +148,11 @@ def chosen_transformation(
         return Transformation.of(name, rows.y)
     progress("choosing a transformation of the target")
     (rng,) = generators(settings.random_state, 1)
-    some, choices = candidates(rows.y, rng, _TRIED_ROWS)
-    part = rows.part(some)
+    # Transformations are tried only if they are defined for all targets.
+    least = np.min(rows.y)
+    names = ["none", *["log"] * int(least > 0.0), *["sqrt"] * int(least >= 0.0), "rank"]
+    choices = [Transformation.of(each, rows.y) for each in names]
+    part = rows.part(np.sort(rng.permutation(len(rows.y))[:_TRIED_ROWS]))
     if part.removal.latest is not None:  # Later rows of a subset are few: leave out single rows
         part = replace(part, removal=Removal())
     densities = [

@@ -10,15 +10,15 @@ from sklearn.base import BaseEstimator, is_classifier
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
-from bochner._base.amounts import as_bytes
 from bochner._base.arrays import Array, MatrixLike, RandomState, as_count, as_positive_scalar
 from bochner._base.checks import check_choice, check_seed, generators, refuse_lazy
 from bochner._base.file_writing import as_path
+from bochner._base.number_texts import as_bytes
 from bochner._base.threads import checked_n_jobs
 from bochner.features.chunks import MEANINGS
 from bochner.files.columns import rows_of
 from bochner.tables.contributions import Contributions, contributions
-from bochner.tables.encoder import TableEncoder, read_rows, side_by_side
+from bochner.tables.encoder import TableEncoder, column_blocks, read_rows, side_by_side
 from bochner.tables.estimator_laws import checked_base_models
 from bochner.tables.fit_plan import EFFORTS
 from bochner.tables.new_rows import NewRows, RowKnowledge
@@ -27,7 +27,6 @@ from bochner.tables.sensitivity import (
     Effect,
     VarianceShares,
     check_background,
-    dependence_of,
     grids_of,
 )
 from bochner.tables.table_fit import FitSettings
@@ -96,10 +95,8 @@ class TableModel(BaseEstimator, ABC):
         models: tuple[Any, ...] = ()
         if self.base_models != ():
             models = checked_base_models(self.base_models, is_classifier(self))
-        effort = EFFORTS[self.effort]
-        return FitSettings(
-            effort, self.time_limit, memory_limit, self.n_jobs, self.random_state, models
-        )
+        limits = self.time_limit, memory_limit, self.n_jobs
+        return FitSettings(EFFORTS[self.effort], *limits, self.random_state, models)
 
     def _keep(self, rows: TableRows, encoders: list[TableEncoder], head: Head) -> None:
         """Set all fitted attributes that regressor and classifier share, or none on failure."""
@@ -124,26 +121,19 @@ class TableModel(BaseEstimator, ABC):
     def _new_rows(self, X: MatrixLike) -> NewRows:
         """Return encoded new rows, with masks of their missing, new and far entries."""
         check_is_fitted(self, "head_")
-        return NewRows.of(self._encoders(), self.background_, self.knowledge_, X)
+        encoders = self._encoders()
+        encoded, known = read_rows(encoders, X)
+        return NewRows(encoded, self.background_, self.knowledge_, known, encoders)
 
     def unlike_rows(self, X: MatrixLike) -> dict[str, NDArray[np.bool_]]:
-        """Return masks of rows that differ from the training rows, so that predictions are unsure.
+        """Return masks (n,) of rows of a table that differ from the training rows, by the reason.
 
         Predictions of such rows are averages over possible values of unknown entries, and intervals
-        are wider.
-
-        Parameters
-        ----------
-        X : pandas.DataFrame, polars.DataFrame or array-like of shape (n, d)
-
-        Returns
-        -------
-        masks : dict of arrays of bool of shape (n,)
-            ``"missing"``: an entry is missing in a column that had no, or hardly any, missing
-            entries at the fit. ``"new level"``: text that no training row had. ``"beyond the
-            range"``: a number is greater or smaller than any of the fit, or a date is earlier.
-            ``"later"``: a date is later than any of the fit, or a column that grows with the
-            ``time`` of the fit is greater.
+        are wider. ``"missing"``: an entry is missing in a column that had no, or hardly any,
+        missing entries at the fit. ``"new level"``: text that no training row had. ``"beyond the
+        range"``: a number is greater or smaller than any of the fit, or a date is earlier.
+        ``"later"``: a date is later than any of the fit, or a column that grows with the ``time``
+        of the fit is greater.
 
         Examples
         --------
@@ -213,8 +203,7 @@ class TableModel(BaseEstimator, ABC):
         ImportError
             If jinja2, matplotlib or pandas is missing.
         ValueError
-            If there are no rows, the number of targets differs from the number of rows, or a class
-            is unknown.
+            If there are no rows, not as many targets as rows, or unknown classes.
         """
         check_is_fitted(self, "head_")
         try:
@@ -235,11 +224,9 @@ class TableModel(BaseEstimator, ABC):
 
         The index is :math:`E[(f(x) - f(x'_a, x_{-a}))^2] / (2 \operatorname{Var} f(x))`, where the
         value of column ``a`` in a training row ``x`` is replaced by its value in another row
-        ``x'``. All encoded columns of a column are replaced together. Squares are summed over class
-        probabilities, or over several targets in units of their standard deviations. With
-        interactions, the shares add up to more than one. The share of a column that is strongly
-        correlated with another may exceed one, because replaced values make rows unlike those of
-        the table.
+        ``x'``. Squares are summed over class probabilities, or over several targets in units of
+        their standard deviations. With interactions, the shares add up to more than one. The share
+        of a column that is strongly correlated with another may exceed one.
 
         References
         ----------
@@ -274,21 +261,10 @@ class TableModel(BaseEstimator, ABC):
 
         Predictions are averaged over the background rows with the column set to each value
         (Friedman, "Greedy function approximation", 2001). The averages have one column per class,
-        or per target if there are several.
-
-        Parameters
-        ----------
-        *columns : str
-            One or two names; columns of an array have the names x0, x1, ...
-        n_values : int, default=24
-            Largest number of values of a column. If the background rows have more different values,
-            numbers at evenly spaced ranks or the most frequent levels are used.
-
-        Raises
-        ------
-        ValueError
-            If there is no such column, it had no features at fit, or there are not one or two
-            different columns.
+        or per target if there are several. Columns of an array have the names x0, x1, ... If the
+        background rows have more than ``n_values`` different values, numbers at evenly spaced ranks
+        or the most frequent levels are used. Raises ValueError if there is no such column, it had
+        no features at fit, or there are not one or two different columns.
         """
         dependence, most = self._dependence(), as_count("n_values", n_values)
         states = {state["name"]: state for state in self.encoder_.columns_}
@@ -301,25 +277,22 @@ class TableModel(BaseEstimator, ABC):
         r"""Return the Shapley values of each column of the table for the predictions of some rows.
 
         The prediction of a row is ``base``, the average prediction of the background rows, plus the
-        ``values`` of all columns. The values are interventional Shapley values. The entries of a
-        background row are replaced by those of the explained row, one column after another; the
-        value of a column is the change of the prediction at its replacement, averaged over all
-        orders and background rows. All encoded columns of a column are replaced together. If
-        columns are strongly correlated, replaced values make rows unlike those of the table.
-
-        For classes, contributions refer to the probabilities of :meth:`predict_proba`. They add up
-        to zero over classes and, unlike log odds, need no reference class.
+        ``values`` of all columns, interventional Shapley values. The entries of a background row
+        are replaced by those of the explained row, one column after another; the value of a column
+        is the change of the prediction at its replacement, averaged over all orders and background
+        rows. If columns are strongly correlated, replaced values make rows unlike those of the
+        table. For classes, contributions refer to the probabilities of :meth:`predict_proba`, and
+        add up to zero over classes.
 
         Parameters
         ----------
         X : pandas.DataFrame or array-like of shape (n, d)
             Rows to explain.
         n_evaluations : int, default=20_000
-            Total number of predictions for all rows; a model of 2,000 rows makes some thousands per
-            second. Values are exact if ``n_evaluations`` suffices for all coalitions of columns
-            with all background rows, at most :math:`1000 n (2^d - 2)`. Otherwise they are averages
-            over random permutations, with at least eight permutations and their reverses per row,
-            even if these take more evaluations.
+            Total number of predictions for all rows. Values are exact if it suffices for all
+            coalitions of columns with all background rows, at most :math:`1000 n (2^d - 2)`.
+            Otherwise they are averages over random permutations, with at least eight permutations
+            and their reverses per row.
         random_state : int, RandomState instance or None, default=None
             Seed of the permutations and of the sample of background rows.
 
@@ -329,11 +302,6 @@ class TableModel(BaseEstimator, ABC):
             ``columns``, ``base``, ``values`` (n, d), ``std_error`` (n, d) and ``prediction`` (n,);
             for classes or several targets ``base`` is (k,), ``values`` and ``std_error`` are
             (n, d, k), and ``prediction`` is (n, k).
-
-        Raises
-        ------
-        ValueError
-            If the table is not valid.
 
         References
         ----------
@@ -356,10 +324,13 @@ class TableModel(BaseEstimator, ABC):
         found = contributions(dependence, completed, rng, count, names)
         return found.averaged(len(new), parts).plus(self._changes_by_column(new))
 
-    def _dependence(self, unit: object = 1.0) -> Dependence:
+    def _dependence(self, unit: Any = 1.0) -> Dependence:
         """Return predictions divided by ``unit`` as a function of all encoded columns."""
         check_is_fitted(self, "head_")
-        return dependence_of(self._outputs, self._encoders(), self.background_, unit)
+        encoders = self._encoders()
+        names = [state["name"] for state in self.encoder_.columns_]
+        groups = dict(zip(names, column_blocks(encoders), strict=True))
+        return Dependence(lambda X: self._outputs(X) / unit, self.background_, groups)
 
     def _try_out(self) -> None:
         """Raise ValueError if background rows of a loaded model do not match its columns."""

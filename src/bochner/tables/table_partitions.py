@@ -20,7 +20,7 @@ from bochner.engines.partition_rows import (
 )
 from bochner.files.columns import KIND_NAMES, Kind
 from bochner.tables.encoder import TableEncoder, joined, read_part
-from bochner.tables.observations import Rows
+from bochner.tables.observations import Elsewhere, Rows
 
 
 def collected_table(
@@ -117,57 +117,42 @@ class Others:
     unit: float  # Unit of the weights
     names: NDArray[Any] | None  # Labels by class index, if targets are labels
 
-    @property
-    def n_samples(self) -> int:
-        """Number of rows of positive weight, including the rows of the sample."""
-        return sum(self.collected.lengths)
-
     def encoded(
         self, encoders: list[TableEncoder], targets: Callable[[NDArray[np.generic]], Array]
-    ) -> "EncodedElsewhere":
-        """Return the rows encoded like the sample, with the scaled targets of a fit."""
-        return EncodedElsewhere(self.collected, Encoding(encoders, targets, self.unit, self.names))
+    ) -> Elsewhere:
+        """Return sums over the rows, encoded like the sample, with the scaled targets of a fit."""
+        encode = partial(_encoded, encoders, targets, self.unit, self.names)
+
+        def total(function: Callable[[Rows], Array]) -> Array:
+            sums = self.collected.rest(partial(_of_rows, function, encode))
+            assert sums is not None  # None if the sample has all rows
+            return sums
+
+        return total
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Encoding:
-    """Encoders and target map of the sample, which are applied to the rows outside it."""
-
-    encoders: list[TableEncoder]
-    targets: Callable[[NDArray[Any]], Array]  # Maps numbers or class indices to targets of the fit
-    unit: float
-    names: NDArray[Any] | None
-
-    def __call__(self, piece: TablePiece, chosen: NDArray[np.intp]) -> Rows:
-        """Return some encoded rows of a partition; raise ValueError for entries of another kind."""
-        # All rows are encoded, so that row numbers in errors refer to the partition.
-        tables = [as_array(encoder.transform(piece.X)) for encoder in self.encoders]
-        y = piece.y[chosen]
-        if self.names is not None:
-            order = np.argsort(self.names)
-            y = order[np.searchsorted(self.names, y, sorter=order)]
-        weights = piece.weights[chosen] / self.unit
-        return Rows(joined(tables)[chosen], rounded(self.targets(y)), weights)
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class EncodedElsewhere:
-    """The rows that are not in the sample, for sums over all rows."""
-
-    collected: Collected
-    encoding: Encoding
-
-    def total(self, function: Callable[[Rows], Array]) -> Array:
-        """Return the sum over partitions of ``function`` of their rows outside the sample."""
-        sums = self.collected.rest(partial(_encoded, function, self.encoding))
-        assert sums is not None  # None if the sample has all rows
-        return sums
-
-
-def _encoded(
+def _of_rows(
     function: Callable[[Rows], Array],
-    encoding: Encoding,
+    encode: Callable[[TablePiece, NDArray[np.intp]], Rows],
     piece: TablePiece,
     chosen: NDArray[np.intp],
 ) -> Array:
-    return function(encoding(piece, chosen))
+    return function(encode(piece, chosen))
+
+
+def _encoded(
+    encoders: list[TableEncoder],
+    targets: Callable[[NDArray[Any]], Array],
+    unit: float,
+    names: NDArray[Any] | None,
+    piece: TablePiece,
+    chosen: NDArray[np.intp],
+) -> Rows:
+    """Return some encoded rows of a partition; raise ValueError for entries of another kind."""
+    # All rows are encoded, so that row numbers in errors refer to the partition.
+    tables = [as_array(encoder.transform(piece.X)) for encoder in encoders]
+    y = piece.y[chosen]
+    if names is not None:
+        order = np.argsort(names)
+        y = order[np.searchsorted(names, y, sorter=order)]
+    return Rows(joined(tables)[chosen], rounded(targets(y)), piece.weights[chosen] / unit)

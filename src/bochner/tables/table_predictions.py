@@ -1,31 +1,154 @@
 """Predictions of fitted heads in the units of a table's targets."""
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple, cast
+from functools import partial
+from typing import Any, cast
 
 import numpy as np
 from numpy.random import Generator
 from numpy.typing import NDArray
+from scipy.special import ndtri
 
 from bochner._base.arrays import Array, as_array
+from bochner._base.registry import register
 from bochner.features.chunks import Indicators
 from bochner.tables.new_rows import NewRows
 from bochner.tables.observations import Chosen
 from bochner.tables.predictive import Pair, Predictive, ScoreLaw
-from bochner.tables.target_transformations import Transformation
 from bochner.tables.weighted_sum import SumOfLaws
 
+TRANSFORMATIONS = ("none", "log", "sqrt", "rank")
+"""Names of transformations; ``"auto"`` chooses one of them."""
+
+_MOST_KNOTS, _TARGETS_PER_KNOT = 100, 20
+"""Most knots of ranks, and fewest targets between two: slopes have errors of a quarter."""
+
+_OUTER = 0.1
+"""Share of the knots at each end that determine the slope beyond the end."""
+
+_LARGEST = 700.0
+"""Largest logarithm that is transformed back: exponentials of larger ones overflow."""
+
+
+@register
+@dataclass(frozen=True, slots=True, eq=False)
+class Transformation:
+    """An increasing function of a target: its logarithm, its root, or a curve by its ranks."""
+
+    name: str
+    curve: tuple[Array, Array] | None = None  # Increasing targets (k,) and images; "rank" only
+
+    def __post_init__(self) -> None:
+        if self.name not in TRANSFORMATIONS or (self.curve is None) == (self.name == "rank"):
+            raise ValueError(
+                f"There is no transformation {self.name!r} with curve={self.curve}: choose one of "
+                f"{TRANSFORMATIONS}; only 'rank' has a curve."
+            )
+        if self.curve is not None:
+            knots, images = self.curve
+            if knots.shape != images.shape or knots.ndim != 1 or len(knots) < 2:
+                raise ValueError("A curve of ranks needs two or more knots, and an image of each.")
+            if not ((np.diff(knots) > 0.0).all() and (np.diff(images) > 0.0).all()):
+                raise ValueError("Knots and images of a curve of ranks must increase.")
+
+    @classmethod
+    def of(cls, name: str, y: Array) -> "Transformation":
+        """Return the transformation of a name; a curve of ranks is fitted to the targets (n,)."""
+        if name == "log" and not np.min(y) > 0.0:
+            raise ValueError(
+                f"transformation='log' needs positive targets y, got {np.min(y):g}: use 'sqrt' "
+                "for targets that may be zero, or 'rank' for any."
+            )
+        if name == "sqrt" and not np.min(y) >= 0.0:
+            raise ValueError(
+                f"transformation='sqrt' needs non-negative targets y, got {np.min(y):g}: "
+                "use 'rank' for any."
+            )
+        return cls(name, _curve(y)) if name == "rank" else cls(name)
+
+    def __call__(self, y: Array) -> Array:
+        """Return transformed targets, of any shape."""
+        if self.name == "log":
+            return as_array(np.log(y))
+        if self.name == "sqrt":
+            return as_array(np.sqrt(y))
+        if self.curve is not None:
+            return _along(y, *self.curve)
+        return y
+
+    def inverse(self, z: Array) -> Array:
+        """Return targets from transformed targets; negative square roots are clipped to zero."""
+        if self.name == "log":
+            return as_array(np.exp(np.minimum(z, _LARGEST)))
+        if self.name == "sqrt":
+            return as_array(np.square(np.maximum(z, 0.0)))
+        if self.curve is not None:
+            return _along(z, *self.curve[::-1])
+        return z
+
+    @property
+    def n_knots(self) -> int:
+        """Number of knots, which are parameters fitted to the targets."""
+        return 0 if self.curve is None else len(self.curve[0])
+
+    def log_slope(self, y: Array) -> Array:
+        """Return logarithms of the derivative, which log densities of transformed targets gain."""
+        if self.name == "log":
+            return as_array(-np.log(y))
+        if self.name == "sqrt":
+            return as_array(-np.log(2.0 * np.sqrt(np.maximum(y, np.finfo(np.float64).tiny))))
+        if self.curve is not None:
+            knots, images = self.curve
+            slopes = np.diff(images) / np.diff(knots)
+            place = np.searchsorted(knots, y, side="right") - 1
+            return as_array(np.log(slopes[np.clip(place, 0, len(slopes) - 1)]))
+        return np.zeros(np.shape(y))
+
+
+def _curve(y: Array) -> tuple[Array, Array]:
+    """Return knots and normal quantiles of their ranks; a line if all targets are equal."""
+    values, counts = np.unique(y, return_counts=True)
+    if len(values) == 1:
+        return values + np.array([-0.5, 0.5]), np.array([-0.5, 0.5])
+    # Middle ranks of equal targets.
+    middle = np.cumsum(counts) - 0.5 * counts
+    count = min(_MOST_KNOTS, max(3, len(y) // _TARGETS_PER_KNOT))
+    # Even ranks, not even values: a long tail would get most of the knots.
+    places = np.linspace(0.0, len(y), count)
+    some = np.unique(np.clip(np.searchsorted(middle, places), 0, len(values) - 1))
+    some = np.unique(np.concatenate(([0], some, [len(values) - 1])))
+    return values[some], as_array(ndtri(middle[some] / len(y)))
+
+
+def _along(x: Array, knots: Array, images: Array) -> Array:
+    """Return values of a piecewise linear curve, extrapolated by the slopes of its outer tenths."""
+    values = np.interp(x, knots, images)
+    count = max(1, int(_OUTER * len(knots)))
+    for end, inner, side in ((0, count, x < knots[0]), (-1, -1 - count, x > knots[-1])):
+        slope = (images[end] - images[inner]) / (knots[end] - knots[inner])
+        values = np.where(side, images[end] + slope * (x - knots[end]), values)
+    return as_array(values)
+
+
+def most_likely(densities: Array) -> int:
+    """Return the index of the best column of log densities (n, c), or 0 if it is hardly better."""
+    best = int(np.argmax(densities.mean(axis=0)))
+    # Paired differences have a smaller variance than differences of means.
+    gains = densities[:, best] - densities[:, 0]
+    is_better = np.mean(gains) > 2.0 * np.std(gains) / np.sqrt(len(gains))
+    return best if is_better else 0
+
+
 _FEWEST_AT_FLOOR = 8
-"""Fewest targets at zero, or above twice the median, that make zero a floor: if targets could be
-negative, the probability of eight such targets and no negative one is at most 2 to the power -8."""
+"""Fewest targets at zero, or above twice the median, that make zero a floor: 2^-8 by chance."""
 
 _NO_FLOOR = float(np.finfo(np.float64).min)
 """Floor of a target that has no floor, among several targets: model files hold finite numbers."""
 
 _WITHIN = 0.4
 """Probability of the interval around a prediction beyond the range that reaches to the linear
-extrapolation. It is less than a half, because slopes at the ends of a range are estimated ten to
-twenty per cent too small."""
+extrapolation: less than a half, as slopes at the ends are estimated too small."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -83,22 +206,16 @@ def at_least(targets: Array, floor: Any) -> Array:
     return as_array(np.maximum(targets, floor))
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class CentredIndicators:
-    """Map of class indices (n,) to indicators minus their means in the sample."""
+def centred_indicators(
+    y: NDArray[np.integer], weights: Array | None
+) -> Callable[[NDArray[Any]], Array]:
+    """Return the map of class indices (n,) to indicators (n, t) minus their means in the sample."""
+    indicators = Indicators(np.unique(y))
+    return partial(_centred, indicators, np.average(indicators(y), axis=0, weights=weights))
 
-    indicators: Indicators
-    centre: Array
 
-    @classmethod
-    def of(cls, y: NDArray[np.integer], weights: Array | None) -> "CentredIndicators":
-        """Return the map fitted to class indices (n,) with weights (n,), by default ones."""
-        indicators = Indicators(np.unique(y))
-        return cls(indicators, np.average(indicators(y), axis=0, weights=weights))
-
-    def __call__(self, y: NDArray[Any]) -> Array:
-        """Return the indicators (n, t), to which base models are fitted."""
-        return self.indicators(y) - self.centre
+def _centred(indicators: Indicators, centre: Array, y: NDArray[Any]) -> Array:
+    return indicators(y) - centre
 
 
 def floor_of(y: NDArray[Any]) -> float:
@@ -128,7 +245,7 @@ class NumberPredictor:
     def predictive(self, rows: NewRows, weight: Array | None = None) -> "RowDistributions":
         """Return the distributions of new targets with weights (n,), by default one."""
         law, targets, parts = self.head.law, self.targets, []
-        far = self._far(rows)
+        change, variance = self._far(rows)
 
         def add(places: Chosen, completed: Array, index: Chosen) -> None:
             of_rows, n_draws = None, index.shape[1]
@@ -140,8 +257,8 @@ class NumberPredictor:
             mean, std = (part[index] for part in self.head.components(completed, of_rows))
             between = np.var(mean, axis=1, keepdims=True)
             excess = rows.level_excess[places].reshape(-1, *(1,) * (mean.ndim - 1)) * between
-            mean = _spread(mean) + far.change[places][:, None]
-            std = np.sqrt(std**2 + far.variance[places][:, None] + excess / law.std**2)
+            mean = _spread(mean) + change[places][:, None]
+            std = np.sqrt(std**2 + variance[places][:, None] + excess / law.std**2)
             shares = np.full(index.shape, 1.0 / n_draws)
             part = Predictive(mean, std, shares, law, targets.inverse, targets.slope)
             parts.append((places, part))
@@ -152,26 +269,29 @@ class NumberPredictor:
             add(*completions)
         return RowDistributions(len(rows), parts)
 
-    def _far(self, rows: NewRows) -> "_Far":
+    def _means(self, X: Array) -> Array:
+        return as_array(self.head.predict(X))
+
+    def _far(self, rows: NewRows) -> Pair:
         """Return changes of scaled means and variances for rows beyond the range of the fit."""
         shape = (len(rows), *np.shape(self.targets.mean))
         change, variance = np.zeros(shape), np.zeros(shape)
         if (far := rows.far) is not None:
-            changes, rest = far.continued(lambda X: as_array(self.head.predict(X)))
+            changes, rest = far.continued(self._means)
             ends = self.head.law.quantiles(np.array([0.5 - _WITHIN / 2, 0.5 + _WITHIN / 2]))
             half = np.maximum(0.5 * np.diff(ends)[..., 0], np.finfo(np.float64).tiny)
             growth = self.head.growth(far.encoded, far.shifted())
             change[far.rows] = changes.sum(axis=1)
             variance[far.rows] = np.maximum(growth, (rest / half) ** 2)
-        return _Far(change, variance)
+        return change, variance
 
     def changes_by_column(self, rows: NewRows) -> Array:
         """Return changes (n, d, k) of outputs due to each column's numbers beyond its range."""
         n_outputs = np.size(self.targets.mean)
         changes = np.zeros((len(rows), len(rows.blocks), n_outputs))
         if (far := rows.far) is not None:
-            scaled, _ = far.continued(lambda X: as_array(self.head.predict(X)))
-            mean = as_array(self.head.predict(far.encoded))
+            scaled, _ = far.continued(self._means)
+            mean = self._means(far.encoded)
             total = scaled.sum(axis=1)
             added = self.targets.inverse(mean + total) - self.targets.inverse(mean)
             # In proportion to the changes of the scaled mean, where these do not cancel.
@@ -185,10 +305,9 @@ class NumberPredictor:
         if self.targets.slope is None or weight is not None:
             return self.predictive(rows, weight).mean_and_std()[0]
         # Computed from means only: variances take longer.
-        mean = rows.averaged(lambda X: as_array(self.head.predict(X)))
+        mean = rows.averaged(self._means)
         if (far := rows.far) is not None:
-            changes, _ = far.continued(lambda X: as_array(self.head.predict(X)))
-            mean[far.rows] += changes.sum(axis=1)
+            mean[far.rows] += far.continued(self._means)[0].sum(axis=1)
         return self.targets.inverse(mean)
 
     def covariances(self, rows: NewRows, weight: Array | None = None) -> Pair:
@@ -208,9 +327,9 @@ class NumberPredictor:
         diagonal = np.einsum("ii...->i...", scaled_cov)
         # Unknown entries of different rows are independent.
         diagonal += np.var(_spread(np.stack([mean for mean, _ in draws], axis=1)), axis=1)
-        far = self._far(rows)
-        scaled_mean = scaled_mean + far.change
-        diagonal += far.variance * as_array(self.head.law.std) ** 2
+        change, variance = self._far(rows)
+        scaled_mean = scaled_mean + change
+        diagonal += variance * as_array(self.head.law.std) ** 2
         if self.targets.slope is not None:
             return self.targets.inverse(scaled_mean), self.targets.slope**2 * scaled_cov
         # A floor reduces deviations; correlations are computed without it.
@@ -228,13 +347,6 @@ def _spread(means: Array) -> Array:
     return as_array(centre + np.sqrt((n_draws + 1) / (n_draws - 1)) * (means - centre))
 
 
-class _Far(NamedTuple):
-    """Changes (n, *t) of scaled means and variances of rows beyond the range of the fit."""
-
-    change: Array
-    variance: Array
-
-
 @dataclass(frozen=True, slots=True, eq=False)
 class RowDistributions:
     """Predictive distributions of rows with different numbers of components."""
@@ -244,10 +356,8 @@ class RowDistributions:
 
     def mean_and_std(self) -> Pair:
         """Return means and standard deviations (n, *t) of new targets."""
-        pairs = [(rows, part.mean_and_std()) for rows, part in self.parts]
-        return self._joined([(r, m) for r, (m, _) in pairs]), self._joined(
-            [(r, s) for r, (_, s) in pairs]
-        )
+        means, stds = zip(*(part.mean_and_std() for _, part in self.parts), strict=True)
+        return self._joined(means), self._joined(stds)
 
     def interval(self, level: float) -> Pair:
         """Return lower and upper ends (n, *t) of central intervals of probability ``level``."""
@@ -256,26 +366,23 @@ class RowDistributions:
 
     def quantiles(self, levels: Array) -> Array:
         """Return quantiles (n, *t, q) at levels (q,)."""
-        return self._joined([(rows, part.quantiles(levels)) for rows, part in self.parts])
+        return self._joined([part.quantiles(levels) for _, part in self.parts])
 
     def sample(self, count: int, rng: Generator) -> Array:
         """Return independent draws (n, *t, count) of new targets."""
-        return self._joined([(rows, part.sample(count, rng)) for rows, part in self.parts])
+        return self._joined([part.sample(count, rng) for _, part in self.parts])
 
-    def _joined(self, values: list[tuple[Chosen, Array]]) -> Array:
-        joined = np.empty((self.n_rows, *values[0][1].shape[1:]))
-        for rows, part in values:
-            joined[rows] = part
+    def _joined(self, values: Sequence[Array]) -> Array:
+        joined = np.empty((self.n_rows, *values[0].shape[1:]))
+        for (rows, _), of_rows in zip(self.parts, values, strict=True):
+            joined[rows] = of_rows
         return joined
 
 
 def expected_error(
     targets: ScaledTargets, law: ScoreLaw, left_out: Pair, y: Array, weights: Array
 ) -> float | Array:
-    """Return root mean square errors (*t) of left-out predictions mapped back to targets (s, *t).
-
-    ``left_out`` are scaled means and factors of standardised errors (s, *t).
-    """
+    """Return root mean square errors (*t) of left-out means and factors (s, *t) for targets."""
     expected, _ = Predictive.of_rows(*left_out, law, targets.inverse).mean_and_std()
     squares = (y - expected) ** 2
     return plain(np.sqrt(np.mean((squares.T * weights).T, axis=0)))

@@ -17,9 +17,15 @@ from bochner.linear.argument_checks import check_one_spread, checked_weight
 from bochner.tables.new_rows import NewRows
 from bochner.tables.table_fit import chosen_transformation, fitted_laws
 from bochner.tables.table_model import TableModel
-from bochner.tables.table_predictions import NumberPredictor, ScaledTargets, expected_error, plain
+from bochner.tables.table_predictions import (
+    TRANSFORMATIONS,
+    NumberPredictor,
+    ScaledTargets,
+    Transformation,
+    expected_error,
+    plain,
+)
 from bochner.tables.table_rows import is_partitioned, training_rows
-from bochner.tables.target_transformations import TRANSFORMATIONS, Transformation
 from bochner.tables.weighted_sum import SumOfLaws
 
 
@@ -31,35 +37,32 @@ class TableRegressor(RegressorMixin, TableModel):
     The model is a weighted sum of base models: three Gaussian processes and, with at least 400
     rows, boosted trees. The kernels are Laplacian, exponential and Matérn-5/2, each on the
     standardised columns, on their normal quantiles or on both, whichever has the smallest
-    leave-one-out error. Each kernel has one length scale per input or, with enough rows, a linear
-    map of all inputs; both minimise the leave-one-out error. Levels of text share the length scale
-    of their column. Predictions of left-out rows determine the weights, the expected error
-    ``score_`` and the calibration of the intervals. Equal rows are independent observations that
-    share a row of the kernel matrix; each is left out by itself. With more than 4,000 different
-    rows only the best two kernels are fitted. Up to 16,500 different rows are fitted exactly. With
-    more rows, kernels are fitted with 4,000 landmarks (inducing points), above 200,000 rows by
-    conjugate gradients, or exactly to 16,500 of the rows if this is better in a short comparison.
+    leave-one-out error. This error also determines one length scale per input, which the levels of
+    a text column share, or, with enough rows, a linear map of all inputs. Predictions of left-out
+    rows determine the weights, the expected error ``score_`` and the calibration of the intervals;
+    each of several equal rows is left out by itself. With more than 4,000 different rows only the
+    best two kernels are fitted, with more than 16,500 by 4,000 landmarks (inducing points), above
+    200,000 by conjugate gradients, or exactly to 16,500 of the rows if this is better in a short
+    comparison.
 
     Several targets (n, t) share the kernels, which are learned for all targets in units of their
     standard deviations. Weights, expected error and calibration are computed per target. If the
-    noise of targets is very different, fit a separate model to each: shared kernels with one ratio
-    of noise to signal are a compromise, and intervals of the target with less noise are somewhat
-    too narrow.
+    noise of targets is very different, fit a separate model to each: intervals of the target with
+    less noise are somewhat too narrow.
 
     Parameters
     ----------
     effort : {"quick", "default", "thorough"}, default="default"
         Number of base models, and of rows used to choose their kernels.
     time_limit : float or None, default=None
-        Seconds for the fit. The rows of the search, the landmarks of many rows and the iterations
-        of boosting are reduced to what the machine can do in the time. Kernels and trees that would
-        exceed it are not fitted, except for the first kernel. Limits below two seconds, and those
-        of the first fit after an installation, may be exceeded.
+        Seconds for the fit. Numbers of rows, landmarks and iterations are reduced to what the
+        machine can do in the time, and kernels and trees that would exceed it are not fitted,
+        except for the first kernel. Limits below two seconds, and those of the first fit after an
+        installation, may be exceeded.
     memory_limit : int or str, default=None
-        Memory of the fit beyond the table: bytes, or a text such as ``"2GB"`` or ``"512MiB"``. The
-        rows of exact fits, the landmarks of more rows and the rows of the search are reduced to
-        what fits, and trees that do not fit are left out. By default an exact fit to 16,500 rows
-        needs up to 2.5 GB and 4,000 landmarks 0.6 GB.
+        Memory of the fit beyond the table: bytes, or a text such as ``"2GB"`` or ``"512MiB"``.
+        Numbers of rows and landmarks are reduced to what fits, and trees that do not fit are left
+        out. By default an exact fit to 16,500 rows needs up to 2.5 GB, 4,000 landmarks 0.6 GB.
     n_jobs : int or None, default=None
         Number of threads, at most one per core. ``None`` means as many as linear algebra may use.
         Fits with the same number are equal. With another number, factorisations round differently:
@@ -68,18 +71,16 @@ class TableRegressor(RegressorMixin, TableModel):
         Regressors of scikit-learn's interface that join the weighted sum, for rows in memory. A
         clone of each is fitted to the columns of ``encoder_`` and a target in units of its standard
         deviation, with weights of rows if they differ. A ``random_state`` of ``None`` is set from
-        that of the model. No regressor starts after seven tenths of ``time_limit``, and one is left
-        out if its first fit, of up to five, takes too long. Model files hold classes registered by
-        :func:`bochner.register`; pickles hold any.
+        that of the model. Regressors that would exceed ``time_limit`` are left out. Model files
+        hold classes registered by :func:`bochner.register`; pickles hold any.
     transformation : {"none", "auto", "log", "sqrt", "rank"}, default="none"
         Increasing function of a single target that the base models fit: the logarithm of positive
         targets, the square root of targets that are not negative, or normal quantiles of ranks.
-        Predictions are on the scale of the target: means by :meth:`predict`, medians by
-        ``predict_quantiles(X, 0.5)``. ``"auto"`` selects the transformation with the greatest log
-        density of left-out rows, and no transformation unless one is better by two standard errors.
+        Predictions are on the scale of the target. ``"auto"`` selects the transformation with the
+        greatest log density of left-out rows, if it is better than none by two standard errors.
         Covariances of transformed targets raise an error. Importance, effects and contributions
         explain the mean of the transformed target mapped back to the scale of the target, which is
-        close to the median, or at least ``target_floor_``.
+        close to the median.
     weights : {"precisions", "counts"}, default="precisions"
         Meaning of the ``sample_weight`` of :meth:`fit`. ``"precisions"``: a row is one observation
         whatever its weight, with noise variance :math:`\sigma^2 / w`, and is left out as a whole.
@@ -110,9 +111,8 @@ class TableRegressor(RegressorMixin, TableModel):
     target_mean_, target_scale_ : float or ndarray of shape (t,)
         Mean and standard deviation of the training targets, after the transformation.
     target_floor_ : float, ndarray of shape (t,) or None
-        Smallest value of predictions: zero for targets that are never negative though zero is
-        within reach, such as counts; ``None`` if no target has a floor. Among several targets, one
-        without a floor has the smallest 64-bit number.
+        Smallest value of predictions: zero for targets such as counts, ``None`` without a floor.
+        Among several targets, one without a floor has the smallest 64-bit number.
     transformation_ : Transformation or None
         The transformation of the targets, with ``transformation_.name``; ``None`` without one.
 
@@ -169,13 +169,12 @@ class TableRegressor(RegressorMixin, TableModel):
         Parameters
         ----------
         X : pandas.DataFrame, polars.DataFrame, pyarrow.Table, dict or array-like of shape (n, d)
-            Numbers, text and dates; see :class:`bochner.TableEncoder`. Or a Dask data frame or
-            array, or :class:`bochner.engines.PartitionedRows`, without ``groups`` and ``time``:
-            100,000 random rows determine the encoding and the kernels, and the kernels are fitted
-            to all rows.
+            Numbers, text and dates; see :class:`bochner.TableEncoder`. Or a Dask collection, or
+            :class:`bochner.engines.PartitionedRows`, without ``groups`` and ``time``: 100,000
+            random rows determine the encoding and the kernels, which are fitted to all rows.
         y : array-like of shape (n,), or of shape (n, t) for a regression
-            One or several targets without missing entries. If ``X`` is a Dask collection, ``y`` is
-            one, too. ``None`` for ``PartitionedRows``, which contain the targets.
+            Targets without missing entries, a Dask collection if ``X`` is one; ``None`` for
+            ``PartitionedRows``, which contain the targets.
         sample_weight : array-like of shape (n,), default=None
             Weights, not negative, whose meaning the parameter ``weights`` states: precisions, of
             which only the ratios matter, or counts. Rows of weight zero are ignored.
@@ -186,13 +185,11 @@ class TableRegressor(RegressorMixin, TableModel):
         time : str or array-like of shape (n,), default=None
             Name of a column, or times of rows. Each of the last three fifths of the rows is
             predicted from the rows before it, so that errors and intervals refer to later rows;
-            rows with equal times stay together, and fewer than fifty rows have fewer such parts.
-            Kernels are also learned without the columns that only increase or decrease in time.
-            Cannot be combined with ``groups``.
+            fewer than fifty rows have fewer such parts. Kernels are also learned without the
+            columns that only increase or decrease in time. Cannot be combined with ``groups``.
         callback : callable, default=None
-            Function that is called with a :class:`bochner.FitProgress` before each step and after
-            each learned kernel. If it returns ``False``, the fit ends as at a time limit, with the
-            kernels learned so far.
+            Function that is called with a :class:`bochner.FitProgress` before each step. If it
+            returns ``False``, the fit ends as at a time limit, with the kernels learned so far.
 
         Raises
         ------
@@ -220,7 +217,7 @@ class TableRegressor(RegressorMixin, TableModel):
             error = expected_error(targets, head.law, left_out, rows.y[scored], weights[scored])
         else:
             error = plain(targets.scale * head.left_out_rmse)
-        self._keep(rows, encoders, head.without_unused())
+        self._keep(rows, encoders, head)
         self.score_, self.transformation_ = error, targets.transformation
         self.target_mean_, self.target_scale_ = targets.mean, targets.scale
         self.target_floor_ = targets.floor
@@ -254,21 +251,14 @@ class TableRegressor(RegressorMixin, TableModel):
         return_cov: bool = False,
         sample_weight: ArrayLike | None = None,
     ) -> Array | tuple[Array, Array]:
-        """Return predictive means and optionally standard deviations or covariances, with noise.
+        """Return predictive means of the rows of a table (n, d), and optionally their spread.
 
         Means and standard deviations have the shape (n,), or (n, t) for several targets;
-        covariances between rows have the shape (n, n) or (n, n, t). Raises ValueError if both
-        ``return_std`` and ``return_cov`` are true.
-
-        Parameters
-        ----------
-        X : pandas.DataFrame, polars.DataFrame or array-like of shape (n, d)
-        return_std : bool, default=False
-        return_cov : bool, default=False
-        sample_weight : array-like of shape (n,), default=None
-            Positive weights of the new targets, in the unit of the weights of the fit. They divide
-            the noise variance. ``None`` means the mean weight of the training rows, or one with
-            ``weights="counts"``.
+        covariances between rows have the shape (n, n) or (n, n, t); all of them include the noise.
+        ``sample_weight`` (n,) are positive weights of the new targets, in the unit of the weights
+        of the fit, which divide the noise variance; by default the mean weight of the training
+        rows, or one with ``weights="counts"``. Raises ValueError if both ``return_std`` and
+        ``return_cov`` are true.
         """
         check_one_spread(return_std, return_cov)
         rows, weight = self._weighted_rows(X, sample_weight)
@@ -284,19 +274,11 @@ class TableRegressor(RegressorMixin, TableModel):
         """Return lower and upper ends, (n,) or (n, t), of prediction intervals.
 
         Ends are quantiles of :meth:`predict_quantiles` with equal shares on both sides. For each
-        target, about a share ``level`` of new rows from the distribution of the training rows lies
-        inside, and equal shares below and above. If left-out residuals grow with the prediction or
-        differ between values of columns, the widths follow. The coverage is empirical, without a
-        guaranteed lower bound for every distribution of the data. A warning is issued if ``level``
-        needs more left-out residuals than there are.
-
-        Parameters
-        ----------
-        X : pandas.DataFrame or array-like of shape (n, d)
-        level : float, default=0.9
-            Coverage, between 0 and 1.
-        sample_weight : array-like of shape (n,), default=None
-            As in :meth:`predict`.
+        target, about a share ``level``, between 0 and 1, of new rows from the distribution of the
+        training rows lies inside. If left-out residuals grow with the prediction or differ between
+        values of columns, the widths follow. The coverage is empirical, without a guaranteed lower
+        bound for every distribution of the data. A warning is issued if ``level`` needs more
+        left-out residuals than there are. ``sample_weight`` (n,) is as in :meth:`predict`.
         """
         level = as_level(level)
         rows, weight = self._weighted_rows(X, sample_weight)
@@ -330,9 +312,9 @@ class TableRegressor(RegressorMixin, TableModel):
     ) -> Array:
         """Return draws, (n, n_samples) or (n, t, n_samples), of new targets.
 
-        Draws have the distribution of :meth:`predict_quantiles`, and are independent between rows.
-        The targets of a draw use the ranks of the residuals of one left-out row, which preserves
-        correlations between targets. ``sample_weight`` (n,) is as in :meth:`predict`.
+        Draws are independent between rows. The targets of a draw use the ranks of the residuals of
+        one left-out row, which preserves correlations between targets. ``sample_weight`` (n,) is
+        as in :meth:`predict`.
         """
         count, (rng,) = as_count("n_samples", n_samples), generators(random_state, 1)
         rows, weight = self._weighted_rows(X, sample_weight)

@@ -18,6 +18,7 @@ from bochner._base.checks import (
     numbers,
     of_numpy,
     refuse_masked,
+    refuse_missing_targets,
     refuse_no_rows,
     shown,
 )
@@ -28,24 +29,20 @@ from bochner.features.chunks import are_whole
 from bochner.files.columns import Column, read_column, rows_of
 from bochner.files.stamps import sortable_times
 from bochner.linear.argument_checks import checked_weight
+from bochner.tables.copied_rows import originals
 from bochner.tables.encoder import is_pandas, read_columns
 from bochner.tables.left_out_groups import Removal
 from bochner.tables.observations import Keys, bits, mixed
 from bochner.tables.table_partitions import Others, collected_table
 
 _GREATEST_RATIO = 1e8
-"""Greatest ratio of two weights, which is that of noise variances. In simulations with this ratio
-standard deviations are right; from 1e10 on the variances lose the digits of the function."""
+"""Greatest ratio of two weights: from 1e10 on variances lose the digits of the function."""
 
 _MOST_ROWS = 200_000
-"""Largest number of rows that counts are expanded to. Beyond it, several copies of a row become one
-row with their number as weight: leaving out ten copies instead of one changes no score in its third
-digit."""
+"""Most rows that counts are expanded to; beyond it, several copies become one row with a weight."""
 
-_FEWEST_COPIED, _COPIED_SHARE = 20, 0.9
-"""Smallest number of different rows, and share of them with an equal number of copies, that
-indicate copied rows: fewer rows are levels of a design, and independent rows rarely repeat equally
-often."""
+_COPIED_SHARE = 0.05
+"""Share of copies among the rows from which errors are too small by some per cent."""
 
 _FEWEST_DATES = 10
 """Fewest distinct dates for rows to count as sorted in time."""
@@ -79,18 +76,11 @@ class TableRows:
         """Factor of the noise of new rows, which have the mean weight or count as one row."""
         return self.unit if self.are_counts else 1.0
 
-    def labels(self, numbers: NDArray[np.int64]) -> NDArray[np.generic]:
-        """Return the labels of class indices."""
-        assert self.classes is not None  # Targets are classes
-        return np.asarray(self.classes[numbers])
-
     def part(self, chosen: NDArray[np.intp]) -> "TableRows":
         """Return the ``chosen`` rows, in their order."""
-        weights = None if self.weights is None else self.weights[chosen]
+        weights, order = _at(self.weights, chosen), None
         unit = 1.0 if weights is None else float(weights.mean())
-        if self.order is None:
-            order = None
-        else:
+        if self.order is not None:
             order = np.argsort(np.argsort(self.order)[chosen], kind="stable")
         return TableRows(
             rows_of(self.X, chosen),
@@ -114,10 +104,7 @@ def training_rows(
     *,
     is_numeric: bool,
 ) -> TableRows:
-    """Return the validated training rows of a model; of a table in partitions, a sample.
-
-    Targets are numbers if ``is_numeric``, else labels, and ``y`` of the result has class indices.
-    """
+    """Return the validated rows of a table, or a sample of its partitions; classes are indices."""
     partitions, name = None, type(model).__name__
     if is_partitioned(X):
         _refuse_in_partitions(bool(model.base_models), groups, time)
@@ -131,6 +118,7 @@ def training_rows(
     X = X if is_pandas(X) else as_frame("X", X)
     refuse_no_rows("y", y)
     refuse_masked("y", y)
+    refuse_missing_targets(y)
     read = of_numpy(y) if is_numeric else labels(y)
     # Memory order changes rounding.
     with np.errstate(over="ignore", invalid="ignore"):
@@ -154,8 +142,8 @@ def training_rows(
         note_sorted_dates(X)
     if partitions is None or partitions.is_whole:
         return rows
-    elsewhere = Others(partitions, rows.unit, classes)
-    return replace(rows, others=elsewhere, n_given=elsewhere.n_samples)
+    n_given = sum(partitions.lengths)
+    return replace(rows, others=Others(partitions, rows.unit, classes), n_given=n_given)
 
 
 def is_partitioned(X: object) -> bool:
@@ -207,9 +195,9 @@ def _check_weight_ratio(weights: Array) -> None:
     present = weights[weights > 0.0]
     if present.size and present.max() > _GREATEST_RATIO * present.min():
         raise ValueError(
-            f"sample_weight of a model of tables must have a ratio of at most {_GREATEST_RATIO:g} "
-            f"between its greatest and its smallest number that is not zero; got "
-            f"{present.min():.3g} and {present.max():.3g}. Use 0 for rows that do not count."
+            f"sample_weight must have a ratio of at most {_GREATEST_RATIO:g} between positive "
+            f"numbers; got {present.min():.3g} and {present.max():.3g}. Use 0 for rows that do not "
+            "count."
         )
 
 
@@ -224,48 +212,42 @@ def table_rows(
 ) -> TableRows:
     """Return the rows of positive weight, with the groups that are left out together.
 
-    Weights are precisions of single rows, whatever their values. If ``are_counts``, each row is
-    repeated as often as its weight says. Equal rows are not merged. Tables with equal rows are
+    If ``are_counts``, each row is repeated as often as its weight says. Tables with equal rows are
     sorted by their entries, so that counts and repeated rows in any order give the same model.
     """
     if groups is not None and time is not None:
         raise ValueError(
             "groups and time both define which rows are left out together: give one of them."
         )
-    tags = _per_row("groups", X, groups, len(y)), _per_row("time", X, time, len(y))
+    labels, times = _per_row("groups", X, groups, len(y)), _per_row("time", X, time, len(y))
+    unit, n_given = 1.0, len(y)
     if weights is not None:
-        used = np.flatnonzero(weights)
-        X, y, weights = rows_of(X, used), y[used], weights[used]
-        tags = _chosen(tags, used)
-    n_given = len(y)
-    if weights is not None and are_counts:
-        repeats = _repeats(weights)
-        rows = np.repeat(np.arange(n_given), repeats)
-        weights = (weights / repeats)[rows]
-        X, y, tags = rows_of(X, rows), y[rows], _chosen(tags, rows)
-    unit = 1.0
-    if weights is not None:
+        rows = np.flatnonzero(weights)
+        n_given, weights = len(rows), weights[rows]
+        if are_counts:
+            repeats = _repeats(weights)
+            rows, weights = np.repeat(rows, repeats), np.repeat(weights / repeats, repeats)
+        X, y, labels, times = rows_of(X, rows), y[rows], _at(labels, rows), _at(times, rows)
         unit = float(weights.mean())
         weights = None if np.ptp(weights) == 0.0 else weights / unit
     warn_of_copies = not are_counts and groups is None and time is None
-    if (ordered := _in_order_of_entries(X, y, weights, tags, warn_of_copies)) is not None:
-        X, y, tags = rows_of(X, ordered), y[ordered], _chosen(tags, ordered)
-        weights = None if weights is None else weights[ordered]
-    labels, times = tags
-    if times is not None:
-        order = np.argsort(times, kind="stable")
-        removal = Removal.of_times(times)
-    else:
-        order = None
-        removal = Removal() if labels is None else Removal.of_labels(labels)
+    ordered = _in_order_of_entries(X, y, (weights, labels, times), warn_of_copies)
+    if ordered is not None:
+        X, y, labels, times = (
+            rows_of(X, ordered),
+            y[ordered],
+            _at(labels, ordered),
+            _at(times, ordered),
+        )
+        weights = _at(weights, ordered)
+    removal = Removal() if labels is None else Removal.of_labels(labels)
+    removal = removal if times is None else Removal.of_times(times)
+    order = None if times is None else np.argsort(times, kind="stable")
     return TableRows(X, y, weights, removal, n_given, unit, order, are_counts=are_counts)
 
 
-def _chosen(
-    tags: tuple[NDArray[np.generic] | None, ...], rows: NDArray[np.intp]
-) -> tuple[NDArray[np.generic] | None, NDArray[np.generic] | None]:
-    first, second = (None if tag is None else tag[rows] for tag in tags)
-    return first, second
+def _at(entries: NDArray[Any] | None, rows: NDArray[np.intp]) -> Any:
+    return None if entries is None else entries[rows]
 
 
 def _repeats(counts: Array) -> NDArray[np.int64]:
@@ -282,26 +264,25 @@ def _repeats(counts: Array) -> NDArray[np.int64]:
 def _in_order_of_entries(
     X: object,
     y: NDArray[np.generic],
-    weights: Array | None,
-    tags: tuple[NDArray[np.generic] | None, ...],
+    others: Sequence[NDArray[Any] | None],
     warn_of_copies: bool,
 ) -> NDArray[np.intp] | None:
     """Return an order of rows that depends only on their entries; ``None`` if all rows differ."""
-    entries = [y, *(tag for tag in (weights, *tags) if tag is not None)]
+    entries = [y, *(other for other in others if other is not None)]
     codes = [np.unique(entry, return_inverse=True)[1].reshape(len(y), -1) for entry in entries]
     columns, targets = read_columns(X), np.column_stack(codes).astype(np.float64)
     keys = row_keys(columns, targets)
     _, counts = np.unique(keys, return_counts=True)
     if len(counts) == len(keys):
         return None
-    usual = int(np.bincount(counts).argmax())
-    is_copied = usual > 1 and np.mean(counts == usual) >= _COPIED_SHARE
-    if warn_of_copies and is_copied and len(counts) >= _FEWEST_COPIED:
-        warn_user(
-            f"Nearly every row is there {usual} times, with the same target. Each counts as an "
-            "independent row, so that errors and intervals are too small if they are copies of one "
-            "observation: drop the copies, or pass the number of the observation as groups."
-        )
+    if warn_of_copies:
+        is_copy = originals(entry_hashes(columns, targets)) < np.arange(len(y))
+        if np.mean(is_copy) >= _COPIED_SHARE:
+            warn_user(
+                f"{int(is_copy.sum()):,} of the {len(y):,} rows are copies of another row with the "
+                "same target, and each counts as independent. Errors and intervals are too small "
+                "if they are one observation: drop them, or pass its number as groups."
+            )
     return entry_order(columns, targets)
 
 
@@ -365,15 +346,16 @@ def _dates(name: object, entries: Any) -> Array:
 
 
 def row_keys(columns: Sequence[Column], target: NDArray[np.float64]) -> Keys:
-    """Return a hash per row, equal for rows with equal entries and targets (n, t).
-
-    The hash depends only on entries and targets. Among n rows, the probability that two different
-    rows share a hash is about ``n**2 / 4e19``.
-    """
+    """Return a hash per row; among n, two different rows share one with probability n² / 4e19."""
     keys = np.zeros(len(target), dtype=np.uint64)
-    for entries in (*(_numbers(column) for column in columns), *map(bits, target.T)):
+    for entries in entry_hashes(columns, target):
         keys = mixed(keys + entries)
     return keys
+
+
+def entry_hashes(columns: Sequence[Column], target: NDArray[np.float64]) -> list[Keys]:
+    """Return a hash (n,) of the entries of each column and target (n, t)."""
+    return [*map(_numbers, columns), *map(bits, target.T)]
 
 
 def entry_order(columns: Sequence[Column], target: NDArray[np.float64]) -> NDArray[np.intp]:

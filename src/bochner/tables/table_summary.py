@@ -20,8 +20,7 @@ from bochner.tables.sensitivity import VarianceShares
 from bochner.tables.weighted_sum import SoftmaxOfLaws, SumOfLaws
 
 _FEW_ROWS, _MOST_SECONDS = 64, 0.3
-"""Number of background rows for the shares of columns, whose relative error is then about a fifth,
-and the seconds that they may take, so that the summary appears at once."""
+"""Rows for shares of columns, to a fifth, and the seconds in which a summary must appear."""
 
 _TIMED_ROWS = 4
 """Number of background rows that predict the time for all rows, at a sixteenth of the time."""
@@ -55,13 +54,17 @@ border-radius:.4em;font:.9em/1.5 system-ui,sans-serif;color:inherit;text-align:l
 
 def html_summary(model: Any) -> str:
     """Return self-contained HTML with facts about the fit and bars of columns' importance."""
-    rows = {"predicts": _text(_predicted(model)), "fitted to": _text(_table(model))}
+    states = model.encoder_.columns_
+    kinds = Counter(state["kind"] if output_names(state) else "not used" for state in states)
+    counts = ", ".join(f"{count:,} {kind}" for kind, count in kinds.items())
+    table = f"{model.record_['n_samples']:,} rows; columns: {counts}"
+    rows = {"predicts": _text(_predicted(model)), "fitted to": _text(table)}
     if (score := getattr(model, "score_", None)) is not None:
         error = "log loss" if hasattr(model, "classes_") else "root mean square error"
         scores = ", ".join(f"{value:.4g}" for value in np.ravel(score))
         rows["expected error"] = _text(f"{scores} ({error} of new rows, from rows left out)")
     rows["calibration"] = _text(_calibration(model))
-    rows |= _kernels(model)
+    rows["weights of laws"] = _kernels(model)
     if (shares := _shares_in_time(model)) is not None:
         n_bars = min(_MOST_BARS, int(np.sum(shares.share >= _LEAST_SHARE)))
         bars = _bars(shares.columns[:n_bars], shares.share[:n_bars])
@@ -86,13 +89,6 @@ def _predicted(model: Any) -> str:
     return f"{len(classes)} classes{target}: {named}{ellipsis}"
 
 
-def _table(model: Any) -> str:
-    states = model.encoder_.columns_
-    kinds = Counter(state["kind"] if output_names(state) else "not used" for state in states)
-    counts = ", ".join(f"{count:,} {kind}" for kind, count in kinds.items())
-    return f"{model.record_['n_samples']:,} rows; columns: {counts}"
-
-
 def _calibration(model: Any) -> str:
     """Return the calibration of intervals or probabilities in words."""
     head = model.head_
@@ -108,7 +104,7 @@ def _calibration(model: Any) -> str:
     )
 
 
-def _kernels(model: Any) -> dict[str, str]:
+def _kernels(model: Any) -> str:
     head = model.head_
     weights = head.weights if isinstance(head, SumOfLaws) else head.softmax.weights
     weights = weights.reshape(len(weights), -1).mean(axis=1)
@@ -116,7 +112,7 @@ def _kernels(model: Any) -> dict[str, str]:
     widths = [len(encoder.get_feature_names_out()) for encoder in model._encoders()[:2]]
     order = [i for i in np.argsort(-shares, kind="stable") if shares[i] > 0.0]
     names = [_kernel(head.laws.members[i], widths) for i in order]
-    return {"weights of laws": _bars(names, shares[order])}
+    return _bars(names, shares[order])
 
 
 def _kernel(law: TableLaw, widths: Sequence[int]) -> str:

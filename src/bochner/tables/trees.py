@@ -1,6 +1,6 @@
 """Boosted trees of scikit-learn as arrays of nodes, and their inputs from encoded columns."""
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from typing import Any
 
 import numpy as np
@@ -12,8 +12,7 @@ from bochner._base.registry import register
 from bochner.tables.observations import Chosen
 
 _MOST_LEVELS = 255
-"""Most levels of a categorical input of scikit-learn's trees. An input with more levels is treated
-as numeric, by the order of its levels."""
+"""Most levels of a categorical input of scikit-learn's trees; an input with more is numeric."""
 
 _SAME_PHASE = 1e-9
 """Rounding error of phases, relative to their cycle."""
@@ -46,7 +45,7 @@ class TreeInputs:
         *,
         has_waves: bool = False,
     ) -> "TreeInputs":
-        """Return the inputs for columns; columns that share a length scale form a one-hot block.
+        """Return the inputs; columns with one index in ``shared``, not negative, are one-hot.
 
         ``cycles`` (c, 2) are the first column and the number of wave columns of each cycle; the
         fundamental wave is first. The wave columns remain inputs if ``has_waves``.
@@ -57,13 +56,12 @@ class TreeInputs:
             return replace(inputs, cycles=cycles[np.isin(cycles[:, 0], columns), 0])
         numbers = np.arange(len(columns)) if shared is None else shared[columns]
         edges = np.flatnonzero(np.diff(numbers)) + 1
-        runs = np.split(columns, edges)
-        blocks = [run for run in runs if len(run) > 1]
-        single = [run[0] for run in runs if len(run) == 1]
+        runs = np.split(np.arange(len(columns)), edges)
+        blocks = [columns[run] for run in runs if len(run) > 1 and numbers[run[0]] >= 0]
         return cls(
             np.array([run[0] for run in blocks], dtype=np.int64),
             np.array([len(run) for run in blocks], dtype=np.int64),
-            np.array(single, dtype=np.int64),
+            columns[~np.isin(columns, np.concatenate([none(), *blocks]))].astype(np.int64),
         )
 
     def __call__(self, X: Array) -> Array:
@@ -86,21 +84,11 @@ class TreeInputs:
         return np.unique(np.concatenate([*blocks, self.columns, self.cycles, self.cycles + 1]))
 
 
-@register(
-    shapes={
-        "feature": "m",
-        "threshold": "m",
-        "left": "m",
-        "right": "m",
-        "value": "m",
-        "is_leaf": "m",
-        "level_set": "m",
-        "level_sets": "sl",
-        "roots": "r",
-        "output": "r",
-        "baseline": "t",
-    }
-)
+_OF_NODES = ("feature", "threshold", "left", "right", "value", "is_leaf", "level_set")
+_OF_OTHERS = {"level_sets": "sl", "roots": "r", "output": "r", "baseline": "t"}
+
+
+@register(shapes=dict.fromkeys(_OF_NODES, "m") | _OF_OTHERS)
 @dataclass(frozen=True, slots=True, eq=False)
 class Trees:
     """Boosted trees as arrays of nodes, whose values add up to outputs."""
@@ -138,10 +126,7 @@ class Trees:
 
     @classmethod
     def of(cls, models: list[Any], codes: list[Array]) -> "Trees":
-        """Return the trees of fitted models, whose outputs are concatenated.
-
-        ``codes`` are the levels of each categorical input at the fit, in ascending order.
-        """
+        """Return the trees of models with categories of some ``codes``; outputs are joined."""
         parts: list[NDArray[Any]] = []
         level_sets: list[NDArray[np.bool_]] = []
         roots, output = [0], list[int]()
@@ -156,10 +141,8 @@ class Trees:
                     # Nodes of all trees are concatenated, so that indices are shifted.
                     nodes["left"] += roots[-1]
                     nodes["right"] += roots[-1]
-                    splits = np.flatnonzero(nodes["is_categorical"])
-                    for node in splits:
-                        bits = tree.raw_left_cat_bitsets[nodes["bitset_idx"][node]]
-                        ranks = _ranks(bits)
+                    for node in np.flatnonzero(nodes["is_categorical"]):
+                        ranks = _ranks(tree.raw_left_cat_bitsets[nodes["bitset_idx"][node]])
                         of_input = codes[nodes["feature_idx"][node]]
                         goes_left = np.zeros(width, dtype=bool)
                         goes_left[:] = bool(nodes["missing_go_to_left"][node])
@@ -190,10 +173,7 @@ class Trees:
     def fitted(
         cls, models: list[tuple[Any, NDArray[Any]]], inputs: Array, n_blocks: int, weights: Array
     ) -> "Trees":
-        """Return the trees of models, each fitted to its targets, with concatenated outputs.
-
-        The first ``n_blocks`` inputs are codes of levels.
-        """
+        """Return the trees of models, each fitted to its targets; levels are the first inputs."""
         inputs = inputs.copy() if n_blocks else inputs
         codes = [np.unique(inputs[:, block]) for block in range(n_blocks)]
         is_category = np.zeros(inputs.shape[1], dtype=bool)
@@ -221,38 +201,14 @@ class Trees:
     def __call__(self, inputs: Array) -> Array:
         """Return the outputs (n, t) of inputs (n, k)."""
         outputs = np.tile(self.baseline, (len(inputs), 1))
-        _add_values(
-            inputs,
-            self.feature,
-            self.threshold,
-            self.left,
-            self.right,
-            self.value,
-            self.is_leaf,
-            self.level_set,
-            self.level_sets,
-            self.roots,
-            self.output,
-            outputs,
-        )
+        _add_values(inputs, tuple(getattr(self, each.name) for each in fields(self)), outputs)
         return outputs
 
 
 @compiled()
-def _add_values(
-    inputs: Array,
-    feature: Chosen,
-    threshold: Array,
-    left: Chosen,
-    right: Chosen,
-    value: Array,
-    is_leaf: NDArray[np.bool_],
-    level_set: Chosen,
-    level_sets: NDArray[np.bool_],
-    roots: Chosen,
-    output: Chosen,
-    outputs: Array,
-) -> None:
+def _add_values(inputs: Array, trees: Any, outputs: Array) -> None:
+    """Add the values of the fields of :class:`Trees` to ``outputs`` (n, t)."""
+    feature, threshold, left, right, value, is_leaf, level_set, level_sets, roots, output, _ = trees
     # Rows of a block descend in lockstep, and a leaf is its own child. No step waits for another
     # row or for a branch that the processor mispredicts.
     children, depth = _children(left, right, is_leaf, roots)

@@ -15,7 +15,7 @@ from bochner.tables.base_laws import Laws, ScoredLaws
 from bochner.tables.estimator_laws import variance_parts
 from bochner.tables.later_stretches import (
     AveragedSoftmax,
-    effective_share,
+    effective_number,
     fit_over_stretches,
     widened,
 )
@@ -24,16 +24,12 @@ from bochner.tables.predictive import Pair, ScoreLaw
 from bochner.tables.widths import Moments, Widths, fitted_widths
 
 _SHRINKAGE = 0.3
-"""Largest penalty of unequal weights, relative to the median member's mean square error. At this
-value, a member with an error 10 per cent below three other members gets a quarter more than an
-equal weight, and a member with three times the error almost no weight. With a tenth of the penalty
-weights follow the noise of a hundred rows."""
+"""Largest penalty of unequal weights, relative to the median member's mean square error: a member
+with an error 10 per cent below three other members gets a quarter more than an equal weight."""
 
 _OBSERVATIONS = 10.0
-"""Penalty times the effective number of rows. Above 33 effective rows the penalty decreases like
-the errors of the mean products of residuals. On fifteen splits of nine tables errors are 0.98 to
-1.002 times the errors of a constant penalty; with a third of the factor, errors of 500 rows with
-heavy tails are two per cent greater."""
+"""Penalty times the effective number of rows: above 33 rows the penalty decreases. With a third of
+it, errors of 500 rows with heavy tails are two per cent greater."""
 
 _CONSTRAINT = 1e4
 """Weight of the equation that the weights sum to one; the sum then has an error of 1e-8."""
@@ -43,11 +39,9 @@ def member_weights(residuals: Array, share_of_rows: float = 1.0) -> Array:
     r"""Return non-negative weights (K,) that sum to one, given left-out residuals (n, K).
 
     They minimise :math:`w^\top G w + \tau \|w - 1/K\|^2`, where ``G`` (K, K) are the mean products
-    of residuals and :math:`\tau` is a share of their median mean square: the squared error of the
-    weighted mean, shrunk towards equal weights. The share falls with the effective number of rows,
-    :math:`(\sum_i q_i)^2 / \sum_i q_i^2` of the median squares :math:`q_i`, as few great residuals
-    decide where tails are heavy. It is multiplied by ``share_of_rows``, the effective number of
-    rows whose residuals are correlated over their number.
+    of residuals and :math:`\tau` is a share of their median mean square. The share falls with the
+    effective number of rows, :math:`(\sum_i q_i)^2 / \sum_i q_i^2` of the median squares
+    :math:`q_i`, as few great residuals decide where tails are heavy, times ``share_of_rows``.
     """
     n_members = residuals.shape[1]
     products = residuals.T @ residuals / max(len(residuals), 1)
@@ -70,19 +64,16 @@ def member_weights(residuals: Array, share_of_rows: float = 1.0) -> Array:
 
 
 _WEIGHT_FOLDS = 10
-"""Number of folds for the weights of held-out scores: nine tenths of the scores determine the
-weights almost as well as all scores."""
+"""Folds for the weights of held-out scores: nine tenths determine them almost as well as all."""
 
 _LEAST_FUNCTION = 1e-3
-"""Smallest factor of a function's variance, relative to the factor of the noise: draws of functions
-keep some spread if few residuals suggest zero variance."""
+"""Smallest factor of a function's variance over that of the noise: draws keep some spread."""
 
 _WEIGHTS_ERROR = 1e-6
 """Largest deviation of a sum of weights from one: more than rounding errors."""
 
 _TINY = 1e-12
-"""Smallest standard deviation, relative to that of the target, so that scores of exact predictions
-are finite."""
+"""Smallest standard deviation over that of the target: scores of exact predictions are finite."""
 
 
 @register
@@ -91,20 +82,11 @@ class SumOfLaws:
     r"""A weighted sum of base models (laws), and the left-out scores that calibrate its intervals.
 
     With weights :math:`w_k`, mean and variance are those of the mixture, :math:`m = \sum_k w_k m_k`
-    and :math:`s^2 = \sum_k w_k (s_k^2 + (m_k - m)^2)`. The scores are
-    :math:`r_i = (y_i - m_{-i}(x_i)) / s_{-i}(x_i)` of left-out observations, with weights that are
-    fitted without these observations. If the scores show that errors are greater at some rows than
-    at other rows, ``s`` is multiplied by a factor :math:`g(x)`, learned from held-out scores
-    (:mod:`bochner.tables.widths`). A new target is :math:`m(x) + s(x) z`, where the
-    errors ``z`` have the law of the scores (:class:`bochner.tables.predictive.ScoreLaw`).
-    Each of the intervals between sorted scores has the same probability, so that quantiles and
-    intervals would be right on average if new scores were exchangeable with the left-out scores.
-    Because the mean ``m`` of all observations replaces the leave-one-out means, no lower bound of
-    the coverage holds for every distribution of the data; the coverage is empirical. Negated
-    targets have negated quantiles at the opposite levels.
-
-    Weights and scores are computed per target. Shapes end with ``*t``: empty for a single target,
-    else the number of targets. A new target has the noise of weight one.
+    and :math:`s^2 = \sum_k w_k (s_k^2 + (m_k - m)^2)`, times the square of a factor :math:`g(x)`
+    (:mod:`bochner.tables.widths`). A new target is :math:`m(x) + s(x) z`, where the errors ``z``
+    have the law of the scores :math:`r_i = (y_i - m_{-i}(x_i)) / s_{-i}(x_i)` of left-out
+    observations (:class:`bochner.tables.predictive.ScoreLaw`). The coverage is empirical. Shapes
+    end with ``*t``: empty for a single target, else the number of targets.
     """
 
     laws: Laws
@@ -128,28 +110,17 @@ class SumOfLaws:
             raise ValueError("the weights of SumOfLaws do not sum to one")
 
     @classmethod
-    def of(cls, models: ScoredLaws, y: Array, sample_weight: Array) -> "SumOfLaws":
-        """Return the sum for targets (n, *t) of all observations.
-
-        ``sample_weight`` (n,) has a mean of one. For the expected error, left-out residuals are
-        scaled to the noise of a target of weight one.
-        """
-        return cls.with_left_out(models, y, sample_weight)[0]
-
-    @classmethod
     def with_left_out(
         cls, models: ScoredLaws, y: Array, sample_weight: Array
     ) -> tuple["SumOfLaws", Pair]:
-        """Return the sum of :meth:`of`, with left-out means and standard deviations (s, *t).
-
-        Scores are the left-out targets minus these means, divided by these standard deviations.
-        """
+        """Return the sum for targets (n, *t), and left-out means and deviations (s, *t)."""
         target, root = y[models.scored], np.sqrt(sample_weight[models.scored])
         residuals = models.means - target.reshape(len(target), 1, -1)
         residuals *= root[:, None, None]
         shape, share = target.shape[1:], 1.0
-        if models.times is not None:
-            share = effective_share(residuals, models)
+        stretches, times = models.groups, models.times
+        if stretches is not None and times is not None:
+            share = effective_number(residuals.mean(axis=1), stretches, times) / len(residuals)
         all_weights = _weights(residuals, shape, share)
         # Equal weights do not distinguish the noise from the variance of the function.
         if np.ptp(root):
@@ -170,14 +141,9 @@ class SumOfLaws:
         std, new_std = np.maximum(factors * std, _TINY), np.maximum(factors * new_std, _TINY)
         scores = (target - mean) / std
         error = np.sqrt(np.mean((scores * new_std) ** 2, axis=0))
-        if models.times is not None:
-            scores = widened(scores, models)
-        return cls(models.laws, all_weights, scores, error, widths), (mean, std)
-
-    def without_unused(self) -> "SumOfLaws":
-        """Return the sum without base models of weight zero."""
-        laws, weights = self.laws.used(self.weights)
-        return replace(self, laws=laws, weights=weights)
+        if stretches is not None and times is not None:
+            scores = widened(scores, stretches, times)
+        return cls(*models.laws.used(all_weights), scores, error, widths), (mean, std)
 
     @property
     def law(self) -> ScoreLaw:
@@ -186,20 +152,15 @@ class SumOfLaws:
 
     def components(self, X: Array, sample_weight: Array | None = None) -> Pair:
         """Return means, and factors of standardised errors, (n, *t) at encoded rows (n, d)."""
-        laws, weights = self.laws.used(self.weights)
-        means, variances = laws.means(X), laws.variances(X, sample_weight)
-        mean, std, _ = mixture(means, variances, weights)
+        means, variances = self.laws.means(X), self.laws.variances(X, sample_weight)
+        mean, std, _ = mixture(means, variances, self.weights)
         return mean, self._factors(X, means, variances, sample_weight) * std
 
     def growth(self, X: Array, shifted: Array) -> Array:
-        """Return the increase of variances (n, *t) from rows ``X`` to rows ``shifted``.
-
-        Factors of the standard deviations are those of ``X``.
-        """
-        laws, weights = self.laws.used(self.weights)
-        means, before = laws.means(X), laws.variances(X)
-        growth = np.maximum(laws.variances(shifted) - before, 0.0)
-        return _averaged(growth, weights) * self._factors(X, means, before, None) ** 2
+        """Return increases of variances (n, *t) from ``X`` to ``shifted``, by factors of ``X``."""
+        means, before = self.laws.means(X), self.laws.variances(X)
+        growth = np.maximum(self.laws.variances(shifted) - before, 0.0)
+        return _averaged(growth, self.weights) * self._factors(X, means, before, None) ** 2
 
     def predict(
         self,
@@ -208,26 +169,20 @@ class SumOfLaws:
         return_cov: bool = False,
         sample_weight: Array | None = None,
     ) -> Array | Pair:
-        """Return means (n, *t) at encoded rows (n, d), and optionally the spread of new targets.
-
-        Standard deviations have the shape (n, *t) and covariances (n, n, *t). They include the
-        noise of new targets with ``sample_weight`` (n,), by default one.
-        """
+        """Return means (n, *t), and the spread (n, *t) or (n, n, *t) of new targets with noise."""
         if return_cov:
             return self._joint_moments(X, sample_weight)
         if not return_std:
-            laws, weights = self.laws.used(self.weights)
-            return _averaged(laws.means(X), weights)
+            return _averaged(self.laws.means(X), self.weights)
         mean, std = self.components(X, sample_weight)
         return mean, self.law.std * std
 
     def _joint_moments(self, X: Array, sample_weight: Array | None) -> Pair:
         """Return means (n, *t) and covariances (n, n, *t) of new targets by the mixture."""
-        laws, weights = self.laws.used(self.weights)
-        means = laws.means(X)
-        mean = _averaged(means, weights)
+        laws, means = self.laws, self.laws.means(X)
+        mean = _averaged(means, self.weights)
         deviation = means - mean.reshape(len(mean), 1, -1)
-        shares = weights.reshape(len(weights), -1)
+        shares = self.weights.reshape(len(self.weights), -1)
         # Covariance between the laws; the covariances of the laws are added.
         cov = np.einsum("ikt,jkt,kt->ijt", deviation, deviation, shares)
         variances = np.zeros((len(X), len(laws.members), shares.shape[1]))
@@ -246,12 +201,11 @@ class SumOfLaws:
         """Return factors (n, *t) of standard deviations; moments of base models are (n, K, t)."""
         if not any(width.curves for width in self.widths):
             return np.ones((len(X), *self.weights.shape[1:]))
-        laws, weights = self.laws.used(self.weights)
         if sample_weight is not None:
-            noise = np.stack([np.ravel(law.noise) for law in laws.members])
+            noise = np.stack([np.ravel(law.noise) for law in self.laws.members])
             of_unit = variances + noise * (1.0 - 1.0 / sample_weight)[:, None, None]
             variances = np.maximum(of_unit, noise)  # Rounding of a tiny weight's noise
-        mean, std, spread = mixture(means, variances, weights)
+        mean, std, spread = mixture(means, variances, self.weights)
         moments = Moments(mean, std**2, spread)
         pairs = zip(self.widths, moments.targets(), strict=True)
         factors = np.stack([width(of_target, X) for width, of_target in pairs], axis=1)
@@ -294,21 +248,14 @@ def _widths(
 
 
 def _weights(residuals: Array, shape: tuple[int, ...], share: float) -> Array:
-    """Return the weights (K, *t) of base models from their left-out residuals (n, K, t).
-
-    ``share`` is the effective number of residuals over their number.
-    """
+    """Return the weights (K, *t) of base models from their left-out residuals (n, K, t)."""
     n_targets = residuals.shape[2]
     weights = [member_weights(residuals[:, :, target], share) for target in range(n_targets)]
     return np.stack(weights, axis=1).reshape(-1, *shape)
 
 
 def mixture(means: Array, variances: Array, weights: Array) -> tuple[Array, Array, Array]:
-    """Return means, standard deviations and disagreements (n, *t) of mixtures of base models.
-
-    The disagreement is the variance between the means of the base models. Means and variances are
-    (n, K, t) and weights (K, *t).
-    """
+    """Return means, standard deviations and variances between means (n, *t) of mixtures."""
     mean = _averaged(means, weights)
     spread = _averaged((means - mean.reshape(len(means), 1, -1)) ** 2, weights)
     return mean, np.sqrt(_averaged(variances, weights) + spread), spread
@@ -336,26 +283,21 @@ class SoftmaxOfLaws:
         """Return the softmax fitted to class numbers (n,) of all rows."""
         scores, labels = _both(models.means), labels[models.scored]
         weights = weight[models.scored]
+        softmax: SoftmaxWeights | AveragedSoftmax
         if models.groups is not None and models.times is not None:
             arguments = scores, labels, weights, models.groups, models.times
-            averaged, left_out = fit_over_stretches(*arguments)
-            loss = -float(np.average(np.log(left_out), weights=weights))
-            return cls(models.laws, averaged, classes, loss)
-        softmax = fit_softmax(scores, labels, weights)
-        units = Units(weights, np.ones(len(labels)))
-        left_out = left_out_probabilities(scores, labels, units, models.groups)
+            softmax, left_out = fit_over_stretches(*arguments)
+        else:
+            softmax = fit_softmax(scores, labels, weights)
+            units = Units(weights, np.ones(len(labels)))
+            left_out = left_out_probabilities(scores, labels, units, models.groups)
         loss = -float(np.average(np.log(left_out), weights=weights))
-        return cls(models.laws, softmax, classes, loss)
-
-    def without_unused(self) -> "SoftmaxOfLaws":
-        """Return the softmax without base models of weight zero."""
-        laws, weights = self.laws.used(self.softmax.weights)
-        return replace(self, laws=laws, softmax=replace(self.softmax, weights=weights))
+        laws, used = models.laws.used(softmax.weights)
+        return cls(laws, replace(softmax, weights=used), classes, loss)
 
     def predict_proba(self, X: Array) -> Array:
         """Return class probabilities (n, C) of encoded rows (n, d), never zero or one."""
-        laws, weights = self.laws.used(self.softmax.weights)
-        return replace(self.softmax, weights=weights).probabilities(_both(laws.means(X)))
+        return self.softmax.probabilities(_both(self.laws.means(X)))
 
     def predict(self, X: Array) -> NDArray[np.generic]:
         """Return the most probable classes (n,) of encoded rows (n, d)."""

@@ -4,13 +4,9 @@ The penalised loss of scores :math:`a_i` is
 
 .. math:: \sum_i f_i + a_i e^{-f_i} + \tfrac12 \sum_j \lambda_j \beta_j^\top S_j \beta_j,
 
-with :math:`f = B \beta`. Each curve and each group of indicators has a penalty :math:`\lambda_j`.
-The generalised Fellner–Schall update sets it to the dispersion of the scores times the effective
-number of coefficients over :math:`\beta_j^\top S_j \beta_j`, which increases the marginal
-likelihood: terms without evidence vanish.
-
-Source: Wood and Fasiolo, "A generalized Fellner-Schall method for smoothing parameter
-optimization", 2017.
+with :math:`f = B \beta`. The penalties :math:`\lambda_j` of curves and groups of indicators are
+updated by Wood and Fasiolo, "A generalized Fellner-Schall method for smoothing parameter
+optimization", 2017: terms without evidence vanish.
 """
 
 from collections.abc import Sequence
@@ -31,15 +27,13 @@ _PENALTIES = (0.1, 1e5)
 """Smallest and largest penalty, in scores: beyond them terms are unpenalised, or zero."""
 
 _MOST_UPDATES, _SAME_NUMBER = 25, 0.05
-"""Largest number of updates of the penalties, and the change of the effective number of
-coefficients that ends them: widths then change by less than one per cent."""
+"""Most updates of the penalties, and the change of coefficients, a per cent, that ends them."""
 
 _LEAST_SQUARE = 1e-9
 """Lower bound of the squares of coefficients, so that the penalty of vanishing terms is finite."""
 
 _JITTER = 1e-9
-"""Multiple of the identity that is added to the curvature, relative to its largest entry, because
-indicators may be equal."""
+"""Multiple of the identity added to the curvature, because indicators may be equal."""
 
 _SAME_LOSS = 1e-7
 """Gain of a step, per score, that ends the steps: changes of widths are below a thousandth."""
@@ -131,7 +125,6 @@ class WidthTerms:
     ) -> tuple[tuple[Curve, ...], BinaryTerms]:
         """Return curves of inputs (n, c) and terms of encoded rows (n, d), fitted to scores (n,).
 
-        ``offset`` (n,) is added to their sum. The first curve contains the constant of the sum.
         Each of the ``stretches`` (n,) of time has a penalised term that new rows do not have.
         """
         offset = np.zeros(len(scores)) if offset is None else offset
@@ -180,10 +173,7 @@ class WidthTerms:
 def penalised(
     basis: Array, penalties: Sequence[tuple[slice, Array]], scores: Array, offset: Array
 ) -> Array:
-    """Return coefficients (p,) of least loss, with penalties of greatest marginal likelihood.
-
-    The first column of the basis (n, p) is the constant, without a penalty.
-    """
+    """Return coefficients (p,), the first a constant, with penalties of greatest likelihood."""
     information, sizes = basis.T @ basis, np.full(len(penalties), _FIRST_PENALTY)
     information += _JITTER * np.max(np.diagonal(information)) * np.eye(len(information))
     coef, previous = np.zeros(basis.shape[1]), np.full(len(penalties), np.inf)
@@ -209,10 +199,7 @@ def penalised(
 def least_loss(
     basis: Array, penalty: Array, scores: Array, offset: Array, coef: Array, inverse: Array
 ) -> Array:
-    """Return the coefficients (p,) of least penalised loss, by Fisher scoring with halved steps.
-
-    ``inverse`` (p, p) is that of the expected curvature, the penalty included.
-    """
+    """Return the coefficients (p,) of least penalised loss, by Fisher scoring with halved steps."""
 
     def loss(trial: Array) -> float:
         logs = offset + basis @ trial

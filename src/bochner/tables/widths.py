@@ -1,24 +1,19 @@
 r"""Widths of intervals as functions of the prediction and of the columns.
 
-Errors of most targets grow with the target, and differ between regions. The variances of laws with
-constant noise do not show this. A factor :math:`g(x)` of the standard deviations is learned from
-the absolute scores :math:`a_i` of left-out observations, with the negative log likelihood of a
-Laplace law,
+A factor :math:`g(x)` of the standard deviations is learned from the absolute scores :math:`a_i` of
+left-out observations, with the negative log likelihood of a Laplace law,
 
 .. math:: \sum_i \log g(x_i) + a_i / g(x_i),
 
 which is less sensitive to large errors than squares. :math:`\log g` is a sum of curves of the
-prediction, of the laws' standard deviation and of their disagreement, of a term for each level of
-text and each indicator of missing entries, of curves of numeric columns, and of boosted trees of
-the columns. Curves and terms are fitted together, so that a curve does not describe what a level
-explains. Each curve, and the terms of each column, are penalised as much as their size suggests
-(:mod:`bochner.tables.width_terms`): without evidence they vanish. The sum and the trees
-are used if they increase the cross-validated likelihood.
+prediction, of the laws' standard deviation and of their disagreement, of terms of levels and
+indicators, of curves of numeric columns, and of boosted trees. Each part is penalised as much as
+its size suggests (:mod:`bochner.tables.width_terms`). The sum and the trees are used if they
+increase the cross-validated likelihood.
 
-A leave-one-out prediction may reveal the left-out target. Among ``k`` equal rows, the prediction
-without a target differs from the mean prediction by a ``k``-th of the target's residual, with the
-opposite sign. Curves must not resolve such differences. Between two knots, the distance times the
-number of observations is therefore at least several residuals.
+Among ``k`` equal rows, the prediction without a target differs from the mean prediction by a
+``k``-th of the target's residual. Curves must not resolve such differences: between two knots, the
+distance times the number of observations is at least several residuals.
 """
 
 from collections.abc import Callable, Iterator
@@ -41,24 +36,21 @@ _FEWEST_FOR_TREES = 500
 """Fewest scores for trees: up to 700 rows trees hardly change the widths."""
 
 _FOLDS, _TREE_FOLDS = 10, 5
-"""Numbers of cross-validation folds of the scores for curves and, because fits of trees take
-longer, for trees."""
+"""Cross-validation folds of the scores for curves and, because they take longer, for trees."""
 
 _KNOTS = 8
 """Number of knots of a curve, at quantiles of its input."""
 
 _MOST_NUMBERS, _NUMBER_KNOTS, _FEWEST_VALUES = 20, 5, 3
-"""Most numeric columns that have curves, number of their knots, and fewest different values. Fits
-take time in proportion to the square of all knots; trees describe the columns of wider tables."""
+"""Most numeric columns with curves, their knots, and fewest values: time grows with their
+square."""
 
 _LEAST_PRODUCT = 8.0
 """Least distance of two knots times the number of observations between them, in mean absolute
-residuals. Among a hundred equal rows with normal residuals the product of the first and the last
-leave-one-out prediction is below six."""
+residuals: among a hundred equal rows it is below six."""
 
 _LEAST_STEP = 0.01
-"""Least distance of two knots, in logarithms of deviations: smaller distances are rounding
-errors."""
+"""Least distance of two knots, in logarithms of deviations: smaller ones are rounding errors."""
 
 _LEAST_SCORE = 1e-3
 """Lower bound of scores, relative to their mean, so that predictions without error have a width."""
@@ -75,8 +67,7 @@ _TREES: dict[str, Any] = {
     "l2_regularization": 1.0,
     "early_stopping": False,
 }
-"""Options of small trees. The mean of the forty scores of a leaf has a standard error of a sixth
-of it."""
+"""Options of small trees: the mean of a leaf's forty scores has a standard error of a sixth."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -146,12 +137,7 @@ def fitted_widths(
     *,
     are_stretches: bool = False,
 ) -> tuple[Widths, Array]:
-    """Return widths fitted to absolute scores (s,), and their out-of-fold factors (s,).
-
-    ``columns`` computes the inputs of trees from encoded rows ``X`` (s, d). ``groups`` (s,) are
-    labels of scores that are left out together. If they ``are_stretches`` of time, errors of a
-    stretch may be larger than those of another one for reasons that columns do not describe.
-    """
+    """Return widths fitted to absolute scores (s,), and their out-of-fold factors (s,)."""
     n = len(scores)
     # Returned if neither curves nor trees increase the likelihood.
     unchanged = Widths(), np.ones(n)
@@ -270,10 +256,7 @@ def _is_better(factors: Array, baseline: Array, scores: Array, groups: Chosen | 
 
 
 def _knots(inputs: Array, in_means: Array, residual: float) -> list[Array]:
-    """Return knots at quantiles of inputs (n, c), farther apart than leave-one-out differences.
-
-    ``residual`` is the mean absolute residual; see the description of the module.
-    """
+    """Return knots at quantiles of inputs (n, c), farther apart than leave-one-out differences."""
     knots = []
     places = np.round(np.linspace(0.01, 0.99, _KNOTS) * (len(inputs) - 1)).astype(np.intp)
     for column, in_mean in zip(inputs.T, in_means.T, strict=True):

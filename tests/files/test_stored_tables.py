@@ -1,9 +1,7 @@
-"""Tables of Parquet, Feather, Excel and SQLite files."""
+"""Tables of Parquet, Feather and SQLite files and of spreadsheets, as those of text files."""
 
 import datetime
 import sqlite3
-import sys
-import zipfile
 
 import numpy as np
 import pandas as pd
@@ -73,7 +71,8 @@ def test_columns_are_those_of_a_text_file(tmp_path, ending):
     pd.testing.assert_frame_equal(found.frame, expected.frame, check_dtype=False)
     assert found.frame.dtypes.map(lambda dtype: dtype.kind).tolist() == list("fiOMfM")
     assert found.notes == expected.notes
-    assert found.layout.types == {"price": "number", "seen": "date"}
+    assert found.layout.decisions["price"] == {"rule": "number", "decimal": ","}
+    assert found.layout.decisions["seen"] == {"rule": "date", "order": "dayfirst"}
     assert (found.layout.decimal, found.layout.dates) == (",", "dayfirst")
     assert path.read_bytes() == before
 
@@ -143,67 +142,6 @@ class TestArrow:
         assert list(read(tmp_path / "t.parquet").frame.columns) == list(named.columns)
 
 
-class TestExcel:
-    def book(self, tmp_path, **sheets):
-        with pd.ExcelWriter(tmp_path / "t.xlsx") as writer:
-            for name, frame in sheets.items():
-                frame.to_excel(writer, sheet_name=name, index=False)
-        return tmp_path / "t.xlsx"
-
-    def test_sheets(self, tmp_path):
-        path = self.book(tmp_path, one=FRAME[["size"]], two=FRAME[["rooms"]])
-        found = read(path)
-        assert list(found.frame.columns) == ["size"]
-        assert found.notes == (
-            "The first of 2 sheets is read ('one', 'two'); table= (--table) chooses another.",
-        )
-        second = read(path, ReadOptions(table="two"))
-        assert list(second.frame.columns) == ["rooms"]
-        assert second.notes == ()
-        assert second.layout.table == "two"
-        message = refusal(path, table="tow")
-        assert "has no sheet 'tow'. Did you mean 'two'? It has 'one', 'two'." in message
-
-    def test_a_saved_index_and_gaps_and_mixtures(self, tmp_path):
-        frame = pd.DataFrame({"a": [1, "2,5", None], "b": [0.5, None, 2], "c": ["NA", "x", "y"]})
-        frame.to_excel(tmp_path / "t.xlsx")
-        found = read(tmp_path / "t.xlsx")
-        np.testing.assert_array_equal(found.frame["a"], [1, 2.5, np.nan])
-        np.testing.assert_array_equal(found.frame["b"], [0.5, np.nan, 2])
-        assert found.frame["c"].tolist() == ["NA", "x", "y"]
-        assert "'Unnamed: 0' counts the rows and is left out." in found.notes
-
-    def test_formulas_without_results_are_refused(self, tmp_path):
-        """As programs write them that do not compute; a stored result is read, an empty one too."""
-        openpyxl = pytest.importorskip("openpyxl")
-        book = openpyxl.Workbook()
-        for row in (["a", "twice", "note"], [1, "=A2*2", "x"], [2, "=A3*2", None]):
-            book.active.append(row)
-        book.save(tmp_path / "t.xlsx")
-        assert "formulas without results in 'twice', which would be" in refusal(tmp_path / "t.xlsx")
-        with zipfile.ZipFile(tmp_path / "t.xlsx") as old:
-            parts = {name: old.read(name) for name in old.namelist()}
-        sheet = "xl/worksheets/sheet1.xml"
-        parts[sheet] = parts[sheet].replace(b"<f>A2*2</f><v />", b"<f>A2*2</f><v>2</v>")
-        parts[sheet] = parts[sheet].replace(b"<f>A2*2</f><v></v>", b"<f>A2*2</f><v>2</v>")
-        with zipfile.ZipFile(tmp_path / "computed.xlsx", "w") as new:
-            for name, content in parts.items():
-                new.writestr(name, content)
-        frame = read(tmp_path / "computed.xlsx").frame
-        np.testing.assert_array_equal(frame["twice"], [2, np.nan])
-
-    @pytest.mark.parametrize(
-        ("ending", "module", "package"),
-        [(".xlsx", "openpyxl", "openpyxl"), (".xls", "xlrd", "xlrd"), (".ods", "odf", "odfpy")],
-    )
-    def test_a_missing_package(self, tmp_path, monkeypatch, ending, module, package):
-        monkeypatch.setitem(sys.modules, module, None)
-        path = write(tmp_path, f"t{ending}", b"x")
-        assert f"needs the package {package}, which is not installed: pip install {package}." in (
-            refusal(path)
-        )
-
-
 class TestSQLite:
     def test_tables(self, tmp_path):
         path = tmp_path / "t.db"
@@ -230,7 +168,7 @@ class TestSQLite:
 
 def test_a_parquet_file_holds_one_table(tmp_path):
     pd.DataFrame({"a": [1.0, 2.0]}).to_parquet(tmp_path / "t.parquet")
-    with pytest.raises(InputError, match=r"holds one table: table= .* is for Excel and SQLite"):
+    with pytest.raises(InputError, match=r"holds one table: leave out table="):
         read(tmp_path / "t.parquet", ReadOptions(table="x"))
 
 
