@@ -42,9 +42,7 @@ def test_a_unit_is_that_of_the_fit(tmp_path):
     found = bochner("predict", model, new).stdout.split()[1:]
     np.testing.assert_allclose(list(map(float, found)), [15.0, 6.0], atol=0.2)
     new.write_text("x\n5000 g\n2000 g\n")
-    assert "had the unit kg at the fit, and has g here" in refusal(
-        tmp_path, "predict", model, new
-    )
+    assert "had the unit kg at the fit, and has g here" in refusal(tmp_path, "predict", model, new)
 
 
 def test_a_constant_column_is_noted_and_not_used(tmp_path):

@@ -102,6 +102,13 @@ JOINED = {
         {"Data": TWO_HOURS.strftime("%Y/%m/%d"), "Hora UTC": TWO_HOURS.strftime("%H00 UTC")},
         "2021-03-16 08:00:00",
     ),
+    "hours from 1 to 24": (
+        {
+            "Date": (TWO_HOURS - pd.Timedelta("1h")).strftime("%d/%m/%Y"),
+            "Time": [f"{(hour - 1) % 24 + 1:02}:00" for hour in TWO_HOURS.hour],
+        },
+        "2021-03-16 08:00:00",
+    ),
     "parts without names": (
         {"Unnamed: 0": MONTHS.year, "Unnamed: 1": MONTHS.strftime("%B")},
         "2020-01-01",

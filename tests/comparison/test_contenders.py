@@ -177,13 +177,13 @@ def test_outcomes_are_those_of_each_method_alone(task):
     assert list(found[0]) == names
     for name in names:
         alone = contenders.CONTENDERS[name](task, contenders.N_COMPONENTS, 3)
-        seconds = contenders.timed_fit(alone, weighted)
+        contenders.timed_fit(alone, weighted)
         expected = outcome(alone, weighted)
         if task == "regression":
             np.testing.assert_allclose(found[0][name].prediction, expected.prediction, rtol=1e-6)
         else:
             np.testing.assert_array_equal(found[0][name].prediction, expected.prediction)
-        assert 0.0 < found[0][name].seconds < 100.0 * seconds
+        assert found[0][name].seconds > 0.0
 
 
 @pytest.mark.usefixtures("without_catboost")

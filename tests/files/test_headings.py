@@ -198,6 +198,9 @@ GROUPS = ([",Temp,,Rain,", "day,min,max,min,max"],
          ["day", "Temp min", "Temp max", "Rain min", "Rain max"]),
         (["day,Temp,,Rain,", ",min,max,min,max"],
          ["day", "Temp min", "Temp max", "Rain min", "Rain max"]),
+        (["day,Votes,,Seats,", ",First,,Second,", ",now,before,now,before"],
+         ["day", "Votes First now", "Votes First before", "Seats Second now",
+          "Seats Second before"]),
         ([",North,,South,", ",in,out,in,out", "day,a,a,b,b"],
          ["day", "North in a", "North out a", "South in b", "South out b"]),
         (["d,ta,tb,ra,rb", "Day,Lowest,Highest,Rain A,Rain B"], ["d", "ta", "tb", "ra", "rb"]),
@@ -338,6 +341,12 @@ OF_OFFICES = {
         ["Product", "July 2025", "August 2025"], REGIONS),
     "years above other names": (
         ["region,2019,2019", "region,total,male"], ["region", "2019 total", "2019 male"], REGIONS),
+    "types of a database": (
+        [*["# Retrieved by the agency"] * 20, "day\tflow\tflag", "20d\t14n\t10s"],
+        ["day", "flow", "flag"], [row.replace(",", "\t") for row in DAYS]),
+    "days above the rows": (
+        ["region,Stock,Stock", ",31.12.2014,31.12.2015"],
+        ["region", "Stock 31.12.2014", "Stock 31.12.2015"], REGIONS),
     "words below the names": (
         ["day,1A,1B", ",dollar,euro"], ["day", "1A", "1B"], DAYS),
 }  # fmt: skip

@@ -56,6 +56,7 @@ _LINE_END = re.compile(rb"\r\n|\n|\r")
 _FILLED = re.compile(rb"\S")
 _YEAR = re.compile(r"(?:19|20)\d\d")
 _OTHER = re.compile(r"[;\t|]|,.*[^\W\d]|[^\W\d].*,")
+_DIVIDED = re.compile(r"[;\t|]")
 _CROSSING = re.compile(r"\S\S")
 _BLANKS = re.compile(r"[ \t]+")
 _MARGINS = re.compile(r"(?m)^[ \t#%]+|[ \t]+(?=\r?$)")
@@ -132,8 +133,9 @@ def _without_outer_quotes(text: bytes, start: int, preferred: str) -> bytes:
     if not all(map(_IN_QUOTES.fullmatch, sample)):
         return text
     inner = "\n".join(_IN_QUOTES.sub(_content, line) for line in sample)
-    widths = {len(row) for row in records(inner, delimiter_of(inner, preferred))[0] if row}
-    if len(widths) != 1 or widths == {1}:
+    delimiter = delimiter_of(inner, preferred)
+    widths = {len(row) for row in records(inner, delimiter)[0] if row}
+    if len(widths) != 1 or widths == {1} or delimiter not in _COMMON:
         return text
     lines = text[start:].decode().splitlines()
     return "\n".join(_IN_QUOTES.sub(_content, line) for line in lines).encode()
@@ -176,7 +178,11 @@ def delimiter_of(sample: str, preferred: str) -> str:
     """
     best, best_score = preferred, (0.0, False, 0)
     places = " " + ",".join(map(str, _places(sample.splitlines()[:LOOKED_AT])))
+    by_blanks = csv.reader(sample.splitlines()[:LOOKED_AT], delimiter=" ")
+    has_quoted_blanks = any(" " in cell for row in by_blanks for cell in row)
     for delimiter, factor in ((places, _COLUMNS_OF_SPACES), *_DELIMITERS.items()):
+        if has_quoted_blanks and delimiter[0] == " ":
+            continue
         rows = [row for row in records(sample, delimiter)[0] if row]
         share, width = _agreement(rows, delimiter in _COMMON or len(delimiter) > 1)
         score = (factor * share, delimiter == preferred, width)
@@ -197,7 +203,8 @@ def _agreement(rows: Rows, needs_no_names: bool) -> tuple[float, int]:
     cells = [cell for row in alike[:_TYPED_RECORDS] for cell in row]
     kinds = Counter(kind(cell) for cell in cells if not _OTHER.search(cell))
     typed = (kinds[NUMBER] + kinds[DATE]) / max(len(cells) - kinds[EMPTY], 1)
-    return len(alike) / len(rows) * (0.75 + 0.25 * typed), width
+    divided = sum(_DIVIDED.search(cell) is not None for cell in cells) / len(cells)
+    return len(alike) / len(rows) * (0.75 + 0.25 * typed) * (1.0 - 0.5 * divided), width
 
 
 def _places(lines: list[str]) -> list[int]:
@@ -246,6 +253,9 @@ def _fitted(heading: Heading, rows: Rows) -> tuple[list[str], tuple[str, ...]]:
         return ["", *names], ("Rows begin with a field that has no name, such as row names of R.",)
     if 0 < width < len(names) and not any(names[width:]):
         return names[:width], ("Names end with a delimiter, and the rows do not.",)
+    if 0 < len(names) - width < width and set(widths) == {width}:
+        lacking = shown(", ".join(map(repr, names[width:])))
+        return names[:width], (f"No row has a field for the last name, {lacking}: it is left out.",)
     return names, ()
 
 

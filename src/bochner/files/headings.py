@@ -6,7 +6,7 @@ import re
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import groupby, pairwise, zip_longest
+from itertools import groupby, zip_longest
 from typing import Any
 
 import numpy as np
@@ -42,20 +42,25 @@ _FILLED = 0.75
 _FEWEST_OF_TABLE, _MOST_NAMES = 4, 3
 """Fewest lines of a table by itself, and most lines of names: variable, statistic and unit."""
 
+_MOST_BELOW = 10
+"""Most lines below the names that describe columns; offices have up to eight."""
+
 EMPTY, NUMBER, DATE, TEXT = range(4)
 """Kinds of cells, as coarse as they must be to tell names from rows."""
 
-_ABSENT = re.compile(r"[\W_]*|#?n/?a|nan|null|none|#.*[!?]", re.IGNORECASE)
+_ABSENT = re.compile(r"[\W_]*|#?n/?a|nan|[+-]?inf|null|none|#.*[!?]", re.IGNORECASE)
 _NUMBER = re.compile(r"[+-]?(?:[0-9]+(?:[.,' ][0-9]*)*|[.,][0-9]+)(?:[eE][+-]?[0-9]+)?")
 _AMOUNT = re.compile(rf"[$€£¥(]?\s?{_NUMBER.pattern}\s?(?:[)%*$€£¥]|[a-z]{{1,2}})?")
 _SEPARATOR = re.compile(r"[ ']|[.,](?=.*[.,])")
 _LETTER = re.compile(r"[^\W\d_]")
+_DAY = re.compile(r"[0-9]{1,4}([-/.]) ?[0-9]{1,2}\1 ?[0-9]{1,4}")
 _YEAR = re.compile(r"(?:19|20)\d\d")
 _RULE = re.compile(r"[-=_+|:]{2,}")
 _UNIT = re.compile(
-    rf"{_RULE.pattern}|[(\[].*[)\]]|.{{0,4}}[°%‰/µμ€$²³℃].{{0,6}}|-|[kc]?m[23]|"
+    rf"{_RULE.pattern}|[(\[].*[)\]]|(?![0-9]+[-/.][0-9]).{{0,4}}[°%‰/µμ€$²³℃].{{0,6}}|-|[kc]?m[23]|"
     r"[khcdmµn]?(?:[mgslAVWJ]|Pa|bar|Hz|Wh|mol)|"
-    r"min|h|hours?|days?|years?|deg ?[CFK]?|[CFKt]|kn|mph|pp[mb]|USD|EUR|GBP|JPY|percent|number",
+    r"min|h|hours?|days?|years?|deg ?[CFK]?|[CFKt]|kn|mph|pp[mb]|USD|EUR|GBP|JPY|percent|number|"
+    r"[0-9]{1,3}[sdn]",
     re.IGNORECASE,
 )
 """Units of measurement, types and dashes, as a line below the names has them."""
@@ -149,7 +154,8 @@ def kind(cell: str) -> int:
         return EMPTY
     n_digits = sum(map(str.isdigit, cell))
     is_date = n_digits > 1 and n_digits >= len(_LETTER.findall(cell))
-    return NUMBER if _AMOUNT.fullmatch(cell) else DATE if is_date else TEXT
+    is_number = _AMOUNT.fullmatch(cell) and not _DAY.match(cell)
+    return NUMBER if is_number else DATE if is_date else TEXT
 
 
 class HeadCells:
@@ -179,6 +185,7 @@ class HeadCells:
         costs = (counts.sum(axis=2) - counts.max(axis=2)).sum(axis=1) / max(self.width, 1)
         is_record = (self.n_texts > 0).astype(float)
         costs += _COST_ABOVE * (is_record.cumsum() - is_record)
+        costs[: int(np.argmax(self._are_wide() & (self.n_texts > 0)))] = np.inf  # Too short
         return int(np.argmin(costs)) if len(costs) else 0
 
     def last_names(self) -> int | None:
@@ -196,7 +203,7 @@ class HeadCells:
             filled = np.flatnonzero((self.n_texts >= enough) & self._are_wide())
             found = [int(filled[0])] if len(filled) else [0]
             n_above = found[0] + 1
-        first = max(found, key=self._worth)
+        first = max(found, key=self._worth) if self.width > 1 else int(self.n_texts.argmax())
         last = first + 1
         while first > 0 and last - first < _MOST_NAMES and self._is_above(first, last):
             first -= 1
@@ -206,7 +213,8 @@ class HeadCells:
         ):  # fmt: skip
             last += 1
         below = last
-        while below < len(self.rows) and self._describes(below, below < n_above):
+        end = min(len(self.rows), last + _MOST_BELOW)
+        while below < end and self._describes(below, below < n_above):
             below += 1
         return first if is_free else 0, last, below
 
@@ -224,6 +232,9 @@ class HeadCells:
         is_typed, kinds = self._typed > EMPTY, self.kinds[place]
         is_filled = is_typed & (kinds > EMPTY)
         is_odd = is_filled.any() and (kinds != self._typed)[is_filled].all()
+        is_odd = (
+            is_odd and (kinds > NUMBER).any() and self.rows[place] not in self.rows[place + 1 :]
+        )
         has_text = not is_above and self.texts[place, ~is_typed].any()
         return bool(is_odd and is_typed.sum() > 1 and not has_text)
 
@@ -254,7 +265,7 @@ class HeadCells:
             found.extend([i] * bool(are_names[i]))
         # Entries such as "9.5 bhp" have digits, or texts next to them repeat below.
         others = self.cells[n_above:].T.tolist()
-        plain = [i for i in found if self.texts[i, typed > EMPTY].all()
+        plain = [i for i in found if self.texts[i, typed > EMPTY].mean() >= 0.5
                  and (not re.search(r"\d", "".join(self.cells[i, typed > EMPTY]))
                       or (alike[i] == 0.0 and (typed > EMPTY).sum() > 1))
                  and not any(self.cells[i, j] in others[j] for j in np.flatnonzero(self.texts[i]))
@@ -273,7 +284,7 @@ class HeadCells:
         is_full, n_distinct = len(filled) == self.width > 2, len(set(above))
         if is_full and n_distinct == len(above) and (self.kinds[first - 1] != NUMBER).all():
             return True
-        is_group = is_full and n_distinct < len(above) and above[0] == below[0]
+        is_group = is_full and n_distinct < len(above) and below[0] in ("", above[0])
         return is_group or not all(names[1:]) or len(set(names)) < len(names)
 
 
@@ -303,19 +314,25 @@ def column_of(rows: Rows, place: int) -> list[str]:
     return [row[place] for row in rows if len(row) > place and row[place]]
 
 
+def _are_dates(entries: Sequence[str]) -> bool:
+    return 0 < NUMERIC * len(entries) <= sum(_DAY.match(entry) is not None for entry in entries)
+
+
 def _is_data(rows: Rows) -> bool:
     """Return whether a first line is data: above others of its kind, and of text that repeats."""
     first, below = rows[0], rows[1:]
     if len(below) < _FEWEST_BELOW or not any(first) or first in below:
         return False
-    values, n_repeated, has_dates = [], 0, False
+    if any(_DAY.match(cell) and _are_dates(column_of(below, j)) for j, cell in enumerate(first)):
+        return True
+    values, n_repeated = [], 0
     for place, cell in enumerate(first):
         entries = column_of(below, place)
         if not cell or not entries:
             continue
-        if kind(cell) == DATE and [*map(kind, entries)].count(DATE) >= NUMERIC * len(entries):
-            has_dates = True
-        elif not _is_number(cell):
+        if _DAY.match(cell):  # A day above other entries is a name
+            return False
+        if not _is_number(cell):
             n_repeated += 1
             if cell not in entries:
                 return False
@@ -323,8 +340,6 @@ def _is_data(rows: Rows) -> bool:
             return False
         else:
             values.append(float(_SEPARATOR.sub("", cell.strip()).replace(",", ".")))
-    if has_dates:
-        return True
     if not values:  # Without numbers, every text must repeat
         return 1 < n_repeated == len(first)
     steps = np.diff(values)
@@ -340,8 +355,9 @@ def _joined(rows: Rows) -> list[str]:
     lines = [line for line in lines if not all(map(_RULE.fullmatch, filter(None, line)))]
     if len(lines) < 2 or (all(lines[0]) and len(set(lines[0])) == len(lines[0])):
         return lines[0] if lines else []
-    for line, below in pairwise(lines):  # A name applies to all columns up to the next name
-        for i in range(1, min(len(line), len(below))):
-            line[i] = line[i] or line[i - 1] * bool(below[i])
+    for place, line in enumerate(lines[:-1]):  # A name applies to all columns up to the next name
+        for i in range(1, len(line)):
+            is_named = any(any(below[i : i + 1]) for below in lines[place + 1 :])
+            line[i] = line[i] or line[i - 1] * is_named
     columns = zip_longest(*lines, fillvalue="")
     return [" ".join(dict.fromkeys(filter(None, some))) for some in columns]

@@ -54,6 +54,7 @@ def join_dates(frame: pd.DataFrame, named: Collection[str]) -> tuple[pd.DataFram
 
     Columns in ``named`` have another role.
     """
+    import pandas as pd
     import pyarrow as pa
 
     free = [str(name) for name in frame.columns if name not in named]
@@ -64,6 +65,10 @@ def join_dates(frame: pd.DataFrame, named: Collection[str]) -> tuple[pd.DataFram
     reading = DateRule().read(TextColumn("", pa.array(texts), ReadOptions()), {})
     if reading.isna().any():
         return frame, ""
+    is_midnight = reading == reading.dt.normalize()
+    later = reading + pd.to_timedelta(is_midnight.astype(int), unit="D")
+    if later.is_monotonic_increasing > reading.is_monotonic_increasing:  # 24:00 ends a day
+        reading = later
     names = [name for name, _ in parts.values()]
     rest = frame.drop(columns=names)
     place = min(map(list(frame.columns).index, names))

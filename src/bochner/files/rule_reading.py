@@ -167,7 +167,8 @@ def _read(column: TextColumn, rules: Mapping[str, Rule]) -> ReadColumn:
             decision = rule.decide(bare) if name != "text" and bare.is_for(name) else None
             if decision is None:
                 continue
-            attempt = ReadColumn(bare, rules[decision.rule], decision)
+            of_rule = column if decision.rule == "text" else bare
+            attempt = ReadColumn(of_rule, rules[decision.rule], decision)
             may_lack = is_last and column.requested is None
             if not attempt.unread.any() or (may_lack and attempt.is_enough()):
                 return attempt

@@ -171,6 +171,9 @@ which Windows-1252 is more expected."""
 _SYMBOLS = "°²³µ€£§±·½\u2013—\u2018\u2019“”„…«»ºª№\u00d7®©™\xa0"
 """Signs that tables of any language have."""
 
+_IDEOGRAPH = re.compile("[\u2e80-\ud7ff]")
+"""Letters of Chinese, Japanese and Korean; halves of katakana by themselves are other signs."""
+
 _WORD = re.compile(rb"[^\x00-\x2f:;<=>?]*[\x80-\xff][^\x00-\x2f:;<=>?]*")
 _ASCII, _BROKEN = bytes(range(128)), "\ufffd".encode()
 
@@ -247,9 +250,10 @@ def _recognised(content: bytes, expected: str | None = None) -> str:
     """Return the encoding in which words have the letters of a language, or the expected one."""
     from charset_normalizer import from_bytes
 
-    # A sign by itself, such as that of copyright, is no letter of a language.
     found = dict.fromkeys(_WORD.findall(content))
-    words = b" ".join([word for word in found if len(word) > 1] or found)
+    words = b" ".join(word for word in found if len(word) > 1)
+    if not words:  # A sign by itself, such as that of copyright, is no letter of a language
+        return "cp1252" if _score(b" ".join(found), "cp1252") > -math.inf else "latin_1"
     if expected is not None and _score(words, expected) > 0.0:
         return expected
     scores = {name: round(_score(words, name), 2) for name in _LETTERS}
@@ -258,7 +262,7 @@ def _recognised(content: bytes, expected: str | None = None) -> str:
         best = "cp1252"  # Letters that both have, such as those of German in the Turkish encoding
     if scores[best] < _SURE:
         match = from_bytes(content, cp_isolation=[*_OTHERS, *_LETTERS], threshold=0.9).best()
-        if match is not None and match.encoding in _OTHERS:
+        if match is not None and match.encoding in _OTHERS and _IDEOGRAPH.search(str(match)):
             return str(match.encoding)
     return best if scores[best] > -math.inf else "latin_1"
 

@@ -59,8 +59,8 @@ PATTERNS = {decimal: f"^[+-]?{_digits(decimal)}$" for decimal in THOUSANDS}
 """Patterns of numbers by decimal mark, for `re` and for Arrow."""
 
 _ENTRIES = {
-    decimal: rf"^[<>≤≥≈~]?[{_SPACES}]?(?P<sign>[+-]?)(?P<front>(?:{_CURRENCIES})?)[{_SPACES}]?"
-    rf"(?P<digits>{_digits(decimal)})"
+    decimal: rf"^[<>≤≥≈~]?[{_SPACES}]?(?P<sign>[+-]?)[{_SPACES}]?(?P<front>(?:{_CURRENCIES})?)"
+    rf"[{_SPACES}]?(?P<digits>{_digits(decimal)})"
     rf"(?P<gap>[{_SPACES}]?)(?P<rest>(?:[^0-9.,{_SPACES}][^{_SPACES}]{{0,11}})?)$"
     for decimal in THOUSANDS
 }
