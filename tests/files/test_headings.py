@@ -302,6 +302,11 @@ def test_a_decimal_comma_is_no_delimiter(tmp_path, names):
     ]
 
 
+def test_pairs_within_a_column_are_no_delimiter(tmp_path):
+    content = "kind;group,x,y\n" + "".join(f"k{i % 3};g{i % 2},{i}.5,{i % 7}\n" for i in range(30))
+    assert list(read_text(tmp_path, content, keep=["x"]).frame.columns) == ["kind;group", "x", "y"]
+
+
 def test_labels_of_blocks_are_filled_down(tmp_path):
     rows = [["" if i % 5 else f"r{i // 5}", f"s{i % 5}", str(i * i)] for i in range(20)]
     content = text(Plain(["region", "store", "sales"], rows, []))

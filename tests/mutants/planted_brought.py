@@ -79,6 +79,8 @@ plant("wavelengths_are_data", headings, "_is_data",
       "_FEWEST_STEPS and bool(np.allclose(steps, steps[0], rtol=0.01))",
       "_FEWEST_STEPS and False",
       "wavelengths as names")  # fmt: skip
+plant("other_delimiters_do_not_matter", delimited_text, "_agreement", "0.5 * divided", "0.0",
+      "a column of decimal commas between tabs")  # fmt: skip
 plant("names_within_are_rows", extra_rows, "_without_repeated_names", "if not named:",
       "if True:", "names within")  # fmt: skip
 plant("blank_lines_are_skipped", delimited_text._Body, "columns", "ignore_empty_lines=width > 1",

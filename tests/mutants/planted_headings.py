@@ -63,7 +63,7 @@ plant("levels_are_totals", extra_rows, "_count_below", "cell not in column_of(ab
 plant("ends_of_rows_are_columns", delimited_text, "_fitted", "not any(any(row[len(names) :])",
       "False and not any(any(row[len(names) :])", decoration("ends of rows"))  # fmt: skip
 plant("types_of_fields_do_not_matter", delimited_text, "_agreement", "0.25 * typed", "0.25",
-      law(laws.test_a_decimal_comma_is_no_delimiter, "a, in m, or so;b"))  # fmt: skip
+      law(laws.test_pairs_within_a_column_are_no_delimiter))  # fmt: skip
 plant("places_are_those_of_titles", delimited_text, "_tabbed", "or any(", "or False and any(",
       law(laws.test_columns_of_spaces, "panel", str.ljust, " ", laws.TITLE))  # fmt: skip
 plant("bad_lines_stay", delimited_text._Body, "takes",
@@ -76,3 +76,11 @@ plant("letters_do_not_matter", text_files, "_score", "1.0 - 0.5 * i / len(letter
       letters("ירושלים תל אביב", "cp1255"))  # fmt: skip
 plant("marks_are_needed", text_files, "_marked", "text and (",
       "text and False and (", law(noted, "utf-16-le", "utf-16-le"))  # fmt: skip
+plant("descriptions_are_rows", headings.HeadCells, "_describes", "is_typed.sum() > 1", "False",
+      law(laws.test_lines_of_statistical_offices, "an index below the names"))  # fmt: skip
+plant("names_are_the_last_line", headings.HeadCells, "_worth", "return n_names, len(set(names)),",
+      "return 0, 0,",
+      law(laws.test_lines_of_statistical_offices, "an index below the names"))  # fmt: skip
+plant("sums_of_blocks_are_rows", extra_rows, "_without_subtotals",
+      "if not 1 < are_sums.sum()", "if True or not 1 < are_sums.sum()",
+      law(laws.test_sums_of_blocks_are_left_out))  # fmt: skip
