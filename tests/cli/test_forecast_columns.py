@@ -104,10 +104,10 @@ JOINED = {
     ),
     "hours from 1 to 24": (
         {
-            "Date": (TWO_HOURS - pd.Timedelta("1h")).strftime("%d/%m/%Y"),
-            "Time": [f"{(hour - 1) % 24 + 1:02}:00" for hour in TWO_HOURS.hour],
+            "Date": (TWO_HOURS[1:37] - pd.Timedelta("1h")).strftime("%d/%m/%Y"),
+            "Time": [f"{(hour - 1) % 24 + 1:02}:00" for hour in TWO_HOURS[1:37].hour],
         },
-        "2021-03-16 08:00:00",
+        "2021-03-16 02:00:00",
     ),
     "parts without names": (
         {"Unnamed: 0": MONTHS.year, "Unnamed: 1": MONTHS.strftime("%B")},

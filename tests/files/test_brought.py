@@ -168,3 +168,6 @@ def test_a_rule_of_the_user_reads_a_column_or_declines_it(tmp_path):
     assert declined["a"][0] == "1:30"
     with pytest.raises(ValueError, match="returned 2 values for 40 entries"):
         read_table(path, rules={"short": lambda texts: texts[:2]})
+    with pytest.raises(ZeroDivisionError) as refused:
+        read_table(path, rules={"wrong": lambda texts: 1 / 0})
+    assert refused.value.__notes__ == ["This was in the rule 'wrong' for the column 'a'."]

@@ -207,21 +207,28 @@ class FunctionRule(Rule):
         self.name, self.noun = name, noun or name
         self.function = function
 
+    def _values(self, name: str, texts: pa.Array) -> pd.Series:
+        """Return what the function returns, nothing known if it declines the column."""
+        import pandas as pd
+
+        try:
+            values = self.function(pd.Series(texts.to_pandas()))
+        except Exception as error:
+            error.add_note(f"This was in the rule {self.name!r} for the column {name!r}.")
+            raise
+        return pd.Series(np.full(len(texts), np.nan) if values is None else values)
+
     def decide(self, column: TextColumn) -> Decision | None:
         """Return a decision unless the function declines a sample of the column."""
-        sample = self.function(first_present(column.texts).to_pandas())
-        return None if sample is None or not sample.notna().any() else Decision(self.name)
+        sample = self._values(column.name, first_present(column.texts))
+        return Decision(self.name) if sample.notna().any() else None
 
     def read(self, column: TextColumn, settings: Mapping[str, Any]) -> pd.Series:
         """Return what the function returns, without an entry where it declines the column."""
-        import pandas as pd
-
-        texts = pd.Series(column.texts.to_pandas())
-        values = self.function(texts)
-        values = pd.Series(np.nan, texts.index) if values is None else pd.Series(values)
-        if len(values) != len(texts):
+        values, count = self._values(column.name, column.texts), len(column.texts)
+        if len(values) != count:
             raise ValueError(
-                f"The rule {self.name!r} returned {len(values)} values for {len(texts)} entries of "
+                f"The rule {self.name!r} returned {len(values)} values for {count} entries of "
                 f"column {column.name!r}: expected one value for each entry."
             )
         return values.where(values.notna()).reset_index(drop=True)  # None is missing, too
