@@ -93,6 +93,7 @@ def fit_table(options: SimpleNamespace) -> None:
             f"\nLeft out at the limit of {options.time_limit:g} s: {', '.join(left_out)}."
         )
     more = "" if studies[0].is_classification else " --interval 90"
+    more += " --keep all" if roles.id is None else ""  # Predictions of rows without names
     after = f"bochner predict {options.out} FILE{more}"
     console.print()
     print_files(console, {"Model": options.out, "Report": options.report, "Next": after})
