@@ -31,7 +31,8 @@ def test_arrays_are_the_columns_of_the_file(name):
 def test_life_expectancy_is_complete_and_carbon_dioxide_is_not():
     table, record = datasets.load("gapminder"), datasets.load("mauna_loa_co2_weekly")
     assert len(table.levels["country"]) * 12 == len(table.y)
-    assert np.isfinite(table.X).all() and np.isfinite(table.y).all()
+    assert np.isfinite(table.X).all()
+    assert np.isfinite(table.y).all()
     assert (np.diff(record.X[:, 0]) > 0.0).all()
     assert np.isnan(record.y).sum() == 59
 
