@@ -284,7 +284,8 @@ def test_the_demo(tmp_path, monkeypatch):
     result = bochner("demo", "--out", tmp_path / "demo")
     assert result.exit_code == 0, result.output
     about, fitted, predicted = result.stdout.split("$ bochner ")
-    assert "Life expectancy" in about and "rows to fit" in " ".join(fitted.split())
+    assert "Life expectancy" in about
+    assert "rows to fit" in " ".join(fitted.split())
     rows, look = predicted.split("What to look at")
     predictions = csv.DictReader(rows[rows.index("country,") :].splitlines()[:5])
     width = {row["country"]: float(row["upper"]) - float(row["lower"]) for row in predictions}
