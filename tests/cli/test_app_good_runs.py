@@ -1,10 +1,12 @@
 """What a user does with `bochner fit`, `predict` and `explain`."""
 
+import csv
 import io
 import re
 import subprocess
 import sys
 from functools import partial
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -282,11 +284,20 @@ def test_the_demo(tmp_path, monkeypatch):
     monkeypatch.setattr(fitting, "TableRegressor", lambda **_: quick())
     result = bochner("demo", "--out", tmp_path / "demo")
     assert result.exit_code == 0, result.output
-    assert "Seattle" in result.stdout
-    assert "rows to fit" in " ".join(result.stdout.split())
+    about, fitted, predicted = result.stdout.split("$ bochner ")
+    assert "Life expectancy" in about
+    assert "rows to fit" in " ".join(fitted.split())
+    rows, look = predicted.split("What to look at")
+    predictions = csv.DictReader(rows[rows.index("country,") :].splitlines()[:5])
+    width = {row["country"]: float(row["upper"]) - float(row["lower"]) for row in predictions}
+    assert set(width) == {"Japan", "Brazil", "Botswana", "Estonia"}
+    assert width["Botswana"] > 2.0 * width["Japan"]  # What the last lines point to
+    (page,) = re.findall(r"^1\. (.*) in a browser", look, re.MULTILINE)
+    text = Path(page).read_text(encoding="utf-8")
+    assert all(f">{title}<" in text for title in re.findall(r'"(.*?)"', look))
     written = {path.name for path in (tmp_path / "demo").iterdir()}
-    ends = ("csv", "bochner", "html")
-    assert written == {f"seattle_weather.{end}" for end in ends}
+    ends = (".csv", ".bochner", ".html", "_2012.csv")
+    assert written == {f"gapminder{end}" for end in ends}
 
 
 @pytest.mark.parametrize("frame", [table(80), labelled(80)], ids=["numbers", "classes"])
