@@ -1,6 +1,5 @@
 """Registry of classes: spectral measures of kernels, and classes allowed in model files."""
 
-import functools
 import inspect
 import sys
 from collections.abc import Callable, Iterable, Mapping
@@ -10,7 +9,7 @@ from typing import Any, TypeVar
 
 from sklearn.base import BaseEstimator
 
-from bochner._base.names import nearest
+from bochner._base.arrays import hinting
 
 Kind = TypeVar("Kind")
 
@@ -126,7 +125,7 @@ def register(
             )
         _claim(_CLASSES, cls.__name__, cls, "in model files")
         if registration(cls) is None and cls.__module__.startswith("bochner."):
-            cls.__init__ = _hinting(cls.__init__)  # type: ignore[misc]
+            cls.__init__ = hinting(cls.__init__)  # type: ignore[misc]
         if name is not None:
             _claim(_KERNEL_NAMES, name, cls, "as a kernel's name")
         facts = Registration(closed_form, law, profile, shapes, arguments, allow_nan)
@@ -138,43 +137,6 @@ def register(
         return cls
 
     return registered if cls is None else registered(cls)
-
-
-_ELSEWHERE: Mapping[str, Mapping[str, str]] = {
-    "gamma": {
-        "length_scale": "length_scale = 1 / sqrt(2 * gamma), for exp(-gamma * distance**2)",
-        "kernel": "kernel=kernels.Gaussian(length_scale), with length_scale = 1 / sqrt(2 * gamma)",
-    },
-    "C": {"alpha": "alpha = 1 / (2 * C)"},
-    "sigma": {"length_scale": "length_scale = sigma"},
-    "length_scale": {"kernel": "kernel=kernels.Gaussian(length_scale), or another kernel's"},
-    "n_components": {"length_scale": "FourierFeatures(kernel, n_components) for features"},
-}
-"""What to write for parameters of other libraries, by a parameter that the class has."""
-
-
-def _hinting(init: Callable[..., None]) -> Callable[..., None]:
-    """Return a constructor whose error for an unknown parameter says what to write instead."""
-
-    @functools.wraps(init)
-    def checked(self: object, *values: Any, **named: Any) -> None:
-        try:
-            init(self, *values, **named)
-        except TypeError:
-            names = list(inspect.signature(type(self)).parameters)
-            unknown = next((name for name in named if name not in names), None)
-            if unknown is None or getattr(type(self).__init__, "__wrapped__", None) is not init:
-                raise
-            hints = _ELSEWHERE.get(unknown, {})
-            near = nearest(unknown, names)
-            advice = next((hints[name] for name in hints if name in names), "")
-            advice = f"write {advice}." if advice else f"did you mean {near!r}?" if near else ""
-            raise TypeError(
-                f"{type(self).__name__}() got an unexpected keyword argument {unknown!r}: "
-                f"{advice or 'its parameters are ' + (', '.join(names) or 'none') + '.'}"
-            ) from None
-
-    return checked
 
 
 def _claim(table: dict[str, type], name: str, cls: type, where: str) -> None:
