@@ -269,7 +269,18 @@ class TableModel(BaseEstimator, ABC):
         dependence, most = self._dependence(), as_count("n_values", n_values)
         states = {state["name"]: state for state in self.encoder_.columns_}
         grids = grids_of(dependence, states, self.background_values_, columns, most)
-        return dependence.effect(grids, self._output_names())
+        dates = tuple(name for name in columns if states[name]["kind"] == "date")
+        return dependence.effect(grids, self._output_names(), dates)
+
+    @property
+    def feature_importances_(self) -> Array:
+        """Shares (d,) of :meth:`importance` in the order of the columns, computed at each access.
+
+        scikit-learn's ``SelectFromModel`` and ``RFE`` read them.
+        """
+        importance = self.importance()
+        shares = dict(zip(importance.columns, importance.share, strict=True))
+        return np.array([shares[state["name"]] for state in self.encoder_.columns_])
 
     def contributions(
         self, X: MatrixLike, *, n_evaluations: int = 20_000, random_state: RandomState = None
