@@ -110,6 +110,7 @@ def fit_table(options: SimpleNamespace) -> None:
     if is_stopped:
         console.print("\nStopped after the fit: the model is complete, the rest is left out.")
     more = "" if studies[0].is_classification else " --interval 90"
+    more += " --keep all" if roles.id is None else ""  # Predictions of rows without names
     after = f"bochner predict {options.out} FILE{more}"
     console.print()
     print_files(console, {"Model": options.out, "Report": report, "Next": after})
