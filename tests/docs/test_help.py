@@ -1,4 +1,4 @@
-"""What `help` prints of public names: a sentence, then an example, in text that a terminal shows."""
+"""What `help` prints first: a sentence, then an example, as text that a terminal shows."""
 
 import inspect
 import pydoc
