@@ -6,10 +6,10 @@ from functools import wraps
 from inspect import signature
 from numbers import Integral, Real
 from threading import local
-from typing import Any, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 import numpy as np
-from numpy.typing import ArrayLike, DTypeLike, NDArray
+from numpy.typing import NDArray
 from scipy import sparse
 from scipy.linalg import LinAlgError, cholesky, lapack
 from sklearn.utils.extmath import row_norms
@@ -36,8 +36,17 @@ class InputRows(Protocol):
     def mean(self, axis: int) -> Any: ...
 
 
-MatrixLike = ArrayLike | sparse.sparray | sparse.spmatrix | InputRows
-"""Rows that a user passes: an array, a sequence, a table, or a sparse matrix."""
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike as ArrayLike
+    from numpy.typing import DTypeLike as DTypeLike
+
+    MatrixLike = ArrayLike | sparse.sparray | sparse.spmatrix | InputRows
+else:  # `help` prints these names in place of unions of 300 characters
+    ArrayLike, DTypeLike, MatrixLike = (
+        type(name, (), {"__module__": "builtins"})
+        for name in ("ArrayLike", "DTypeLike", "MatrixLike")
+    )
+"""``MatrixLike`` are rows that a user passes: an array, a table, or a sparse matrix."""
 
 RandomState = int | np.random.RandomState | None
 """The values of scikit-learn's ``random_state``."""

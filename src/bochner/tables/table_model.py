@@ -5,12 +5,19 @@ from dataclasses import KW_ONLY, dataclass, field
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, is_classifier
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
-from bochner._base.arrays import Array, MatrixLike, RandomState, as_count, as_positive_scalar
+from bochner._base.arrays import (
+    Array,
+    ArrayLike,
+    MatrixLike,
+    RandomState,
+    as_count,
+    as_positive_scalar,
+)
 from bochner._base.checks import check_choice, check_seed, generators, refuse_lazy
 from bochner._base.file_writing import as_path
 from bochner._base.number_texts import as_bytes
