@@ -181,7 +181,9 @@ def test_the_summary_in_a_file_is_that_of_the_model_and_shown_without_its_librar
     library.save(model, tmp_path / "m.bochner")
     assert bochner("explain", tmp_path / "m.bochner").stdout == result.stdout
     lines = "import pathlib, sys; from bochner.cli.stored_summary import print_stored as show"
-    command = f"{lines}; assert show(pathlib.Path(sys.argv[1])); assert 'sklearn' not in sys.modules"
+    command = (
+        f"{lines}; assert show(pathlib.Path(sys.argv[1])); assert 'sklearn' not in sys.modules"
+    )
     subprocess.run([sys.executable, "-c", command, str(regressor)], check=True, stdout=-3)
 
 
