@@ -22,7 +22,7 @@ DOORS = {
     ("bochner.tables.table_model", "bochner.report.page"),
     ("bochner.tables.sensitivity", "bochner.plot"),
 }
-"""Modules that a method imports from a higher room when it is called: ``.report()``, ``.plot()``."""
+"""Modules that ``report()`` and ``plot()`` import from a higher room when they are called."""
 
 
 @cache
