@@ -143,6 +143,19 @@ def decimal_years(times: NDArray[np.datetime64]) -> Array:
     return years.astype(np.int64) + 1970 + fraction  # datetime64 counts years from 1970
 
 
+def times_of(years: Array) -> NDArray[np.datetime64]:
+    """Return decimal years as times, the inverse of `decimal_years`; ``nan`` is not a time.
+
+    >>> times_of(np.array([1999.5]))
+    array(['1999-07-02T12:00:00.000'], dtype='datetime64[ms]')
+    """
+    is_time = np.isfinite(years)
+    first_years = np.floor(np.where(is_time, years, 0.0))
+    start, end = ((first_years + add - 1970).astype("M8[Y]").astype("M8[ms]") for add in (0, 1))
+    passed = (end - start).astype(np.float64) * np.where(is_time, years - first_years, 0.0)
+    return np.where(is_time, start + passed.round().astype("m8[ms]"), np.datetime64("NaT"))
+
+
 def as_array(value: ArrayLike) -> Array:
     """Return ``value`` as a float64 array."""
     return np.asarray(value, dtype=np.float64)
