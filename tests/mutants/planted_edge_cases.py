@@ -19,7 +19,7 @@ from tables import (
     test_widths,
 )
 
-from bochner.comparison import forecast_fits as forecasts
+from bochner.comparison import forecast_words as forecasts
 from bochner.comparison import outcomes, study, verdict
 from bochner.features import positive_features as positive
 from bochner.features import row_sums as stats
@@ -128,7 +128,7 @@ plant_edits(
     forecasts,
     "_seasons",
     test_origins.test_shares_of_trends_add_up,
-    probabilities_are_averaged=("m.weights.sum()", "m.weights.mean()"),
+    probabilities_are_averaged=("member.weights.sum()", "member.weights.mean()"),
 )
 
 # Groups, and rows left out

@@ -8,7 +8,6 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import TYPE_CHECKING
 
-import numpy as np
 import typer
 from rich.console import Console
 from rich.table import Table
@@ -38,12 +37,20 @@ from bochner.comparison.forecast_fits import (
     Request,
     SeriesFits,
     SeriesForecast,
-    forecast_coverage,
+    best_other,
     forecast_each,
-    forecast_verdict,
     mean_scores,
-    model_facts,
     past_scores,
+)
+from bochner.comparison.forecast_words import (
+    first_to_last,
+    forecast_coverage,
+    forecast_verdict,
+    missing_times,
+    model_facts,
+    outlook,
+    outlook_sentence,
+    same_digits,
     shown_times,
 )
 from bochner.files.errors import InputError
@@ -107,7 +114,8 @@ class _Forecasts:
             if self.columns.series is not None:
                 part.insert(0, self.columns.series, one.name)
             values = {"forecast": one.mean, "lower": one.lower, "upper": one.upper}
-            parts.append(part.assign(**values))
+            written = {name: one.written(each) for name, each in values.items()}
+            parts.append(part.assign(**written))
         return pd.concat(parts, ignore_index=True)
 
 
@@ -219,6 +227,12 @@ def _record(
             "lower": one.lower.tolist(),
             "upper": one.upper.tolist(),
         }
+        if (whole := outlook(one, forecasts.level)) is not None:
+            names = ("forecast", "lower", "upper")
+            for part in ("mean", "total"):
+                ends = getattr(whole, part).tolist()
+                record[part] = dict(zip(names, ends, strict=True))
+            record["text"] = outlook_sentence(one, forecasts.level)
         key = one.name if not forecasts.is_single else next(iter(forecasts.fits.model.series_))
         if key in forecasts.scores:
             scores = forecasts.scores[key]
@@ -228,7 +242,11 @@ def _record(
                 "mase": scores.mase(OURS),
                 "mae": scores.mae(OURS),
                 "coverage": scores.coverage,
-                scores.other: {"mase": scores.mase(scores.other), "mae": scores.mae(scores.other)},
+                "others": {
+                    name: {"mase": scores.mase(name), "mae": scores.mae(name)}
+                    for name in scores.methods
+                    if name != OURS
+                },
             }
         series.append(record)
     record = {"level": forecasts.level, "series": series, "notes": list(notes)}
@@ -238,8 +256,11 @@ def _record(
 def _print(console: Console, path: Path, forecasts: _Forecasts, notes: Sequence[str]) -> None:
     """Print the series, the errors from past origins and the forecast."""
     console.print(facts_table(_facts(path, forecasts, notes)))
+    if len(forecasts.series) == 1:
+        sentence = outlook_sentence(forecasts.series[0], forecasts.level)
+        print_blocks(console, plain_text(sentence, "bold"))
     if scores := forecasts.scores.values():
-        verdict = plain_text(forecast_verdict(scores), "bold")
+        verdict = plain_text(forecast_verdict(scores))
         coverage = plain_text(forecast_coverage(scores, forecasts.level))
         print_blocks(console, verdict, _scores_table(forecasts), coverage)
     rows = _forecast_rows if len(forecasts.series) == 1 else _last_rows
@@ -251,10 +272,9 @@ def _facts(path: Path, forecasts: _Forecasts, notes: Sequence[str]) -> dict[str,
     series = forecasts.series
     first = series[0]
     if len(series) == 1:
-        n_known = int(np.isfinite(first.values.to_numpy(dtype=float)).sum())
-        unknown = len(first.values) - n_known
-        more = f", {number(unknown)} of them unknown" if unknown else ""
-        facts = {"Series": f"{path}: {number(len(first.values))} values{more}, {first.span()}"}
+        facts = {"Series": f"{path}: {number(len(first.values))} values, {first_to_last(first)}"}
+        if missing := missing_times(first):
+            facts["Missing"] = missing
         (fitted,) = forecasts.fits.model.series_.values()
         facts |= model_facts(fitted.law, first.values.index)
     else:
@@ -273,18 +293,19 @@ def _scores_table(forecasts: _Forecasts) -> Table:
     if len(forecasts.series) == 1:
         ((_, only),) = scores.items()
         head = f"{counted(only.horizon, 'step')} from {counted(only.n_origins, 'origin')}"
-        lines = [
-            (name, number(only.mae(name), 3), number(only.mase(name), 3))
-            for name in (OURS, only.other)
-        ]
-        return cells_table((head, "mean abs. error", "scaled (MASE)"), lines)
-    rows = [
-        (name, number(each.mase(OURS), 3), number(each.mase(each.other), 3), percent(each.coverage))
-        for name, each in list(scores.items())[:_MOST_SERIES]
-    ]
-    ours, other, share = mean_scores(scores.values())
-    rows.append((f"mean of {len(scores)}", number(ours, 3), number(other, 3), percent(share)))
-    return cells_table(("scaled errors (MASE)", OURS, "season repeated", "coverage"), rows)
+        errors = [only.mae(name) for name in only.methods]
+        changes = [f"{100.0 * (error / only.mae(OURS) - 1.0):+.0f} %" for error in errors]
+        changes[only.methods.index(OURS)] = ""
+        lines = list(zip(only.methods, same_digits(errors), changes, strict=True))
+        return cells_table((head, "mean abs. error", f"against {OURS}"), lines)
+    other = best_other(scores.values())
+    ours, best, share = mean_scores(scores.values())
+    names = [*list(scores)[:_MOST_SERIES], f"mean of {len(scores)}"]
+    sizes = [(each.mase(OURS), each.mase(other)) for each in scores.values()][:_MOST_SERIES]
+    columns = map(same_digits, zip(*sizes, (ours, best), strict=True))
+    shares = [percent(each.coverage) for each in scores.values()][:_MOST_SERIES]
+    rows = list(zip(names, *columns, [*shares, percent(share)], strict=True))
+    return cells_table(("scaled errors (MASE)", OURS, other, "coverage"), rows)
 
 
 def _forecast_rows(forecasts: _Forecasts) -> Table:

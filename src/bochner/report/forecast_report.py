@@ -13,10 +13,17 @@ from bochner.comparison.contenders import OURS
 from bochner.comparison.forecast_fits import (
     OriginScores,
     SeriesForecast,
+    best_other,
+    mean_scores,
+)
+from bochner.comparison.forecast_words import (
+    first_to_last,
     forecast_coverage,
     forecast_verdict,
-    mean_scores,
+    missing_times,
     model_facts,
+    outlook_sentence,
+    same_digits,
     shown_times,
 )
 from bochner.plot.series_plots import component_display, forecast_display
@@ -60,21 +67,25 @@ def write_forecasts(
     coverage = forecast_coverage(known.values(), level) if known else ""
     what = f"{len(forecasts)} series"
     if is_single:
-        what = f"{counted(len(forecasts[0].values), 'value')}, {forecasts[0].span()}"
+        what = f"{counted(len(forecasts[0].values), 'value')}, {first_to_last(forecasts[0])}"
+        outlook = outlook_sentence(forecasts[0], level)
+        verdict, coverage = outlook, f"{verdict} {coverage}".strip()
     title = Title("Report on a forecast", "Forecast of", target, cut(source), what)
-    head = Head(target, verdict, coverage, _figures(known), [], "")
+    head = Head(target, verdict, coverage, _figures(known, level), [], "")
     write_page(rendered(title, [head], sections), path)
 
 
-def _figures(scores: Mapping[str, OriginScores]) -> list[tuple[str, str]]:
+def _figures(scores: Mapping[str, OriginScores], level: float) -> list[tuple[str, str]]:
     if not scores:
         return []
     ours, other, share = mean_scores(scores.values())
-    return [
-        (number(ours, 3), "mean absolute scaled error (MASE)"),
-        (number(other, 3), f"that of the {next(iter(scores.values())).other}"),
-        (percent(share), "of the values within the intervals"),
-    ]
+    name, what = best_other(scores.values()), "mean absolute scaled error"
+    if len(scores) == 1:
+        (only,) = scores.values()
+        ours, other, what = only.mae(OURS), only.mae(name), "mean absolute error of past forecasts"
+    first, second = same_digits((ours, other))
+    inside = f"of past values in {100.0 * level:g} % intervals"
+    return [(first, what), (second, f"that of “{name}”"), (percent(share), inside)]
 
 
 def _overview(
@@ -84,17 +95,17 @@ def _overview(
     level: float,
 ) -> Section:
     """Return the section with a table row for every series."""
-    rows = []
+    rows, other = [], best_other(scores.values()) if scores else ""
     for name, one in zip(names, forecasts, strict=True):
         value, *forecast = (number_cell(each, 4) for each in one.last)
         cells = [Cell(cut(one.name)), value, Cell(shown_times(one.times)[-1]), *forecast]
         if own := scores.get(name):
-            cells += [number_cell(own.mase(OURS)), number_cell(own.mase(own.other))]
+            cells += [number_cell(own.mase(OURS)), number_cell(own.mase(other))]
         elif scores:
             cells += [number_cell(np.nan)] * 2
         rows.append(cells)
     heads = ["series", "last value", "forecast until", "forecast", *_ends(level)]
-    heads += ["MASE", "MASE of the season repeated"] if scores else []
+    heads += ["MASE", f"MASE of {other}"] if scores else []
     is_long = len(forecasts) > _MOST_SERIES
     note = f"Pictures of the first {_MOST_SERIES} series follow." if is_long else ""
     table = Table("Series and their last forecast", heads, rows, note)
@@ -128,19 +139,29 @@ def _parts(
 
 
 def _errors(scores: OriginScores, level: float) -> Table:
+    names = scores.methods
+    maes = [scores.mae(name) for name in names]
+    rmses = [float(np.sqrt(np.mean(scores.errors[name] ** 2))) for name in names]
     rows = []
-    for name in (OURS, scores.other):
-        rmse = float(np.sqrt(np.mean(scores.errors[name] ** 2)))
-        sizes = scores.mae(name), rmse, scores.mase(name)
-        rows.append([Cell(name), *map(number_cell, sizes)])
+    for name, *sizes, texts in zip(names, maes, rmses, _columns(maes, rmses), strict=True):
+        against = "" if name == OURS else f"{100.0 * (sizes[0] / scores.mae(OURS) - 1.0):+.0f} %"
+        cells = [Cell(text, size) for text, size in zip(texts, sizes, strict=True)]
+        rows.append([Cell(name), *cells, Cell(against.replace("-", "−"), sizes[0])])
     note = (
         f"Forecasts of {counted(scores.horizon, 'step')} from "
-        f"{counted(scores.n_origins, 'past origin')}, each by a model that was fitted to the "
-        f"values before it. {forecast_coverage([scores], level)} The MASE is the error divided by "
-        f"the mean absolute difference of values {counted(scores.season, 'step')} apart."
+        f"{counted(scores.n_origins, 'past origin')}, each from the values before it alone. The "
+        "Theta method removes all seasons, smooths the rest exponentially and follows half of its "
+        "slope. The best other method is chosen by these errors, in its favour. "
+        f"{forecast_coverage([scores], level)}"
     )
-    heads = ["method", "mean absolute error", "RMSE", "MASE"]
-    return Table("Errors on values that were held out", heads, rows, note)
+    heads = ["method", "mean absolute error", "RMSE", f"compared with {OURS}"]
+    title = "Errors on values that were held out"
+    return Table(title, heads, rows, note, emphasized=names.index(OURS))
+
+
+def _columns(*columns: Sequence[float]) -> list[tuple[str, ...]]:
+    """Return rows of texts whose columns have the same digits."""
+    return list(zip(*map(same_digits, columns), strict=True))
 
 
 def _components(
@@ -157,6 +178,8 @@ def _components(
         f"{' of this series alone' if is_summed else ''}."
     )
     facts = model_facts(series.law, one.values.index)
+    if missing := missing_times(one):
+        facts["Missing"] = missing
     blocks: list[Block] = [facts, drawn(display, "Components", caption)]
     if TRANSFORMATIONS[series.law.transformation].changes_scale:
         blocks.append("Components are on the scale that is modelled, not on that of the values.")

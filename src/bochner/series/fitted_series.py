@@ -159,6 +159,8 @@ def _priors(
     if timeline.kind in ("months", "days"):
         months = step if timeline.kind == "months" else step / _MONTH
         steps_of_year = 12.0 / months
+    elif timeline.are_years:
+        steps_of_year = 1.0 / step
     elif is_auto:
         steps_of_year = 1.0 if n_rows <= _MOST_YEARS else 0.0
     else:

@@ -12,7 +12,7 @@ from bochner._base.arrays import Array, Index
 from bochner._base.registry import register
 from bochner._base.threads import in_order, single_threaded_blas
 from bochner.series.calibration import LARGE, calibrated, paths
-from bochner.series.components import Inputs, LevelShifts, Waves
+from bochner.series.components import SHORT_TERM, Inputs, LevelShifts, Waves
 from bochner.series.parameter_posterior import Fit, draws, resampled
 from bochner.series.series_model import (
     TINY,
@@ -335,18 +335,19 @@ class SeriesLaw:
         model, weights = best.model, best.weights / best.weights.sum()
         theta = best.theta[int(np.argmax(weights))]
         mean, _ = model.components_of(theta, self.rows)
-        periods = []
+        periods: dict[str, Period] = {}
         for part in model.parts:
-            if isinstance(part, Waves):
+            # Irregular cycles are short-term variation; a line may be a harmonic of a season.
+            if isinstance(part, Waves) and part.name not in (SHORT_TERM, *periods):
                 wave_theta = best.theta[:, model.place(part)]
                 length = weights @ np.exp(wave_theta[:, -1]) if part.freedom else part.period
                 memory = np.exp(weights @ wave_theta[:, 1])
                 std = mean[:, model.components.index(part.name)].std() * self.units.deviation
                 times = self.units.span
-                periods.append(
-                    Period(part.name, float(length * times), float(std), float(memory * times))
+                periods[part.name] = Period(
+                    part.name, float(length * times), float(std), float(memory * times)
                 )
-        return sorted(periods, key=lambda member: -member.std)
+        return sorted(periods.values(), key=lambda member: -member.std)
 
     @property
     def _last_known(self) -> float:

@@ -68,6 +68,12 @@ _NAMED_LENGTHS: Mapping[str, Mapping[str, float]] = {
 }
 """Lengths of named periods, by kind of times and in its unit."""
 
+_SHARES_OF_YEAR = {"year": 1.0, "quarter": 0.25, "month": 1.0 / 12.0, "week": 1.0 / 52.1775}
+"""Lengths of the usual steps of decimal years; other steps are not taken as years."""
+
+_YEARS = (1500.0, 2200.0)
+"""Range of numbers that are taken as years if their step is a usual share of a year."""
+
 _ROUNDING = 1e-9
 """Relative tolerance between a date and its number of days, because nanoseconds are rounded."""
 
@@ -112,11 +118,28 @@ class Timeline:
     zone: str | None = None
     frequency: str | None = None
     unit: str = "ns"
+    are_years: bool = False
+
+    @property
+    def unit_of_step(self) -> str:
+        """Noun of a step, such as "day" or "month"; "time" for other steps."""
+        if self.step is None:
+            return "time"
+        lengths = dict(_NAMED_LENGTHS.get(self.kind, {}))
+        if self.kind == "months":
+            lengths["month"] = 1.0
+        elif self.are_years:
+            lengths = _SHARES_OF_YEAR
+        for name, length in lengths.items():
+            if abs(self.step - length) <= _REGULAR * length:
+                return name
+        return "step" if self.kind == "steps" else "time"
 
     @property
     def calendar(self) -> list[tuple[float, str]]:
         """Periods of the calendar in units of the times, with their names."""
-        return [(period, self.name(period)) for period in _CALENDAR[self.kind]]
+        periods = (1.0,) if self.are_years else _CALENDAR[self.kind]
+        return [(period, self.name(period)) for period in periods]
 
     def check(self) -> None:
         """Raise ValueError if the last time and its date differ, as in a damaged model file."""
@@ -148,6 +171,8 @@ class Timeline:
             return _counted(period / 12.0, "year") if period >= 12.0 else _counted(period, "month")
         if self.kind == "days":
             return _named_days(period)
+        if self.are_years:
+            return _named_days(period * _YEAR) if period < 1.0 else _counted(period, "year")
         return _counted(period, "step" if self.kind == "steps" else "unit")
 
     def future(self, horizon: Any) -> Future:
@@ -282,7 +307,12 @@ def timed(times: Any, *, infer: bool = True) -> Times:
         are_places = has_index and step == 1.0 and bool(np.all(numbers == np.round(numbers)))
         index: Index = "numbers" if has_index else "none"
         kind: Kind = "steps" if are_places else "numbers"
-        return Times(numbers, Timeline(kind, index, float(numbers[-1]), step))
+        are_years = step is not None and any(
+            abs(step - share) <= _REGULAR * share for share in _SHARES_OF_YEAR.values()
+        )
+        are_years &= _YEARS[0] <= numbers.min() and bool(numbers.max() < _YEARS[1])
+        timeline = Timeline(kind, index, float(numbers[-1]), step, are_years=are_years)
+        return Times(numbers, timeline)
     if isinstance(np.asarray(times[:1])[0], np.timedelta64 | timedelta):
         raise TypeError(
             "Times must be numbers or dates, got durations. Divide them by a unit, such as "

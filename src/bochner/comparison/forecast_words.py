@@ -1,0 +1,247 @@
+"""Sentences and facts on forecasts, for the screen and for reports."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from bochner._base.arrays import Array, as_array
+from bochner._base.number_texts import PLAIN, counted, number, percent, whole_percents
+from bochner.comparison.contenders import OURS
+from bochner.comparison.forecast_fits import (
+    OriginScores,
+    SeriesForecast,
+    best_other,
+    mean_scores,
+)
+from bochner.comparison.outcomes import coverage_of
+from bochner.files.stamps import from_text
+from bochner.series.series_law import SeriesLaw
+from bochner.series.series_rows import read_series
+
+_ALIKE = 0.05
+"""Relative difference of mean errors below which no method is called better."""
+
+_NINE_OF_TEN = 0.9
+"""Level whose days have a usual name."""
+
+_DIGITS = 3
+"""Number of significant digits of the smallest error."""
+
+_FEWEST_DECIMALS, _MOST_DECIMALS = -9, 7
+"""Decimals beyond which numbers are written with powers of ten."""
+
+_WIDEST = 0.15
+"""Largest width of the range of calibrated coverage at which a coverage is judged."""
+
+_SCALES = {
+    "floor": "values of zero or more",
+    "sqrt": "square roots of the values",
+    "log": "logarithms of the values",
+}
+"""Description of the modelled quantity, by transformation."""
+
+_NO_SEASONS = ("trend", "inputs", "remainder")
+"""Components that are neither seasons nor cycles."""
+
+
+LEAST_PROBABLE, _CERTAIN = 0.5, 0.995
+"""Smallest probability of a season that is reported, and that from which it is not stated."""
+
+NO_SEASON = f"none with a probability of {percent(LEAST_PROBABLE)} or more"
+"""Text of a series without seasons."""
+
+_MOST_BREAKS = 4
+"""Largest number of outliers or shifts that are listed."""
+
+
+def shown_times(times: Any) -> list[str]:
+    """Return times of a pandas index as text; dates at midnight have no time of day."""
+    if hasattr(times, "normalize"):  # Periods or dates
+        if (times == times.normalize()).all():
+            return [time.strftime("%Y-%m-%d") for time in times]
+        return [time.isoformat(sep=" ", timespec="minutes") for time in times]
+    return [f"{time:.10g}" if times.dtype.kind == "f" else str(time) for time in times]
+
+
+def first_to_last(one: SeriesForecast) -> str:
+    """Return the first and the last time of a series, as text."""
+    first, last = shown_times(one.values.index[[0, -1]])
+    return f"{first} to {last}"
+
+
+def model_facts(law: SeriesLaw, index: object = None) -> dict[str, str]:
+    """Return facts by name on the model of a series; with an index, breaks have their times."""
+    trends = law.trends()
+    shares = zip(trends, whole_percents(list(trends.values())), strict=True)
+    facts = {
+        "Seasons": ", ".join(_seasons(law)) or NO_SEASON,
+        "Trend": ", ".join(f"{trend} ({share} %)" for trend, share in shares if share),
+    }
+    if law.transformation in _SCALES:
+        facts["Scale"] = _SCALES[law.transformation]
+    if len(law.outliers):
+        facts["Outliers"] = f"{_breaks(law, law.outliers, index)}, ignored"
+    if len(law.shifts):
+        facts["Shifts"] = f"of the level at {_breaks(law, law.shifts, index)}"
+    return facts
+
+
+def _breaks(law: SeriesLaw, times: Array, index: Any) -> str:
+    """Return a list of the first times of outliers or shifts, or their number without an index."""
+    if index is None:
+        return counted(len(times), "time")
+    shown = shown_times(index[law.positions(times[:_MOST_BREAKS])])
+    rest = len(times) - len(shown)
+    return ", ".join(shown) + (f" and {rest} more" if rest else "")
+
+
+def _seasons(law: SeriesLaw) -> list[str]:
+    """Describe the probable seasons and regular cycles, those of the best model first."""
+    names = [period.name for period in law.periods()]
+    names += [name for name in law.components if name not in (*names, *_NO_SEASONS)]
+    shown = []
+    for name in names:
+        members = (m for m in law.members if name in m.model.components)
+        probability = sum(float(member.weights.sum()) for member in members)
+        if probability > _CERTAIN:
+            shown.append(name)
+        elif probability >= LEAST_PROBABLE:
+            shown.append(f"{name} (probability {percent(probability)})")
+    return shown
+
+
+def missing_times(one: SeriesForecast) -> str:
+    """Return the number of missing values between the first and the last time, and their times."""
+    import pandas as pd
+
+    values, timeline = one.values, read_series(one.values, None, None).timeline
+    index = values.index
+    if isinstance(index, pd.DatetimeIndex) and timeline.frequency is not None:
+        expected: Any = pd.date_range(index[0], index[-1], freq=from_text(timeline.frequency))
+        values = values.reindex(expected.union(index))
+    is_missing = ~np.isfinite(values.to_numpy(dtype=np.float64))
+    if not is_missing.any():
+        return ""
+    starts = np.flatnonzero(is_missing & ~np.concatenate(([False], is_missing[:-1])))
+    ends = np.flatnonzero(is_missing & ~np.concatenate((is_missing[1:], [False])))
+    firsts, lasts = (shown_times(values.index[places[:_MOST_BREAKS]]) for places in (starts, ends))
+    runs = [a if a == b else f"{a} to {b}" for a, b in zip(firsts, lasts, strict=True)]
+    rest = len(starts) - len(runs)
+    more = f" and {counted(rest, 'further stretch', 'further stretches')}" if rest else ""
+    n_missing, of = int(is_missing.sum()), counted(len(values), one.unit)
+    verb = "is" if n_missing == 1 else "are"
+    return f"{n_missing:,} of {of} {verb} missing: {', '.join(runs)}{more}"
+
+
+class Outlook(NamedTuple):
+    """Point and interval (3,) of single values, of their mean, and of their total."""
+
+    value: Array
+    mean: Array
+    total: Array
+
+
+def outlook(one: SeriesForecast, level: float, steps: slice = slice(None)) -> Outlook | None:
+    """Return the forecast of some steps together, from joint draws; None without draws."""
+    if one.paths is None:
+        return None
+    ends = np.array([0.5, 0.5 - 0.5 * level, 0.5 + 0.5 * level])
+    paths = one.paths[:, steps]
+    mean = as_array(np.quantile(paths.mean(axis=1), ends))
+    return Outlook(as_array(np.quantile(paths, ends)), mean, paths.shape[1] * mean)
+
+
+def outlook_sentence(one: SeriesForecast, level: float) -> str:
+    """Return the forecast of all steps together in words; empty without draws."""
+    whole, n = outlook(one, level), len(one.mean)
+    if whole is None or not np.isfinite(whole.total).all():
+        return ""
+    share, each = percent(level), "an hour" if one.unit == "hour" else f"a {one.unit}"
+    if one.unit in ("time", "step"):
+        each = "each"
+    if n == 1:
+        centre, lower, upper = rounded_texts(np.array([one.mean[0], one.lower[0], one.upper[0]]))
+        return f"The next {one.unit}: about {centre}, between {lower} and {upper} ({share})."
+    _, lower, upper = rounded_texts(whole.value)
+    where = "on nine days of ten" if (one.unit, level) == ("day", _NINE_OF_TEN) else (
+        f"in {share} of the {one.unit}s")  # fmt: skip
+    text = (
+        f"The next {counted(n, one.unit)}: about {rounded_texts(whole.mean)[0]} {each}, between "
+        f"{lower} and {upper} {where}"
+    )
+    if one.are_counts:
+        total, lower, upper = rounded_texts(whole.total)
+        text += f"; {total} in all ({lower} to {upper})"
+    return f"{text}."
+
+
+def rounded_texts(values: Array) -> list[str]:
+    """Return a value and the ends of its interval, rounded to two digits of the interval's width.
+
+    >>> rounded_texts(np.array([76912.3, 70241.0, 81977.0]))
+    ['76,900', '70,200', '82,000']
+    """
+    width = float(values[2] - values[1])
+    if not width > 0.0 or not np.isfinite(values).all():
+        return [number(value) for value in values.tolist()]
+    decimals = 1 - int(np.floor(np.log10(width)))
+    if not _FEWEST_DECIMALS < decimals < _MOST_DECIMALS:
+        return [number(value) for value in values.tolist()]
+    return [f"{round(value, decimals) + 0.0:,.{max(0, decimals)}f}" for value in values.tolist()]
+
+
+def forecast_verdict(scores: Collection[OriginScores]) -> str:
+    """Return a sentence that compares past forecast errors with those of the best other method."""
+    if not scores:
+        return "The series are too short to measure forecasts of their last values."
+    scaled, what = mean_scores(scores)[:2], best_other(scores)
+    sizes, unit = scaled, "mean absolute scaled error"
+    if len(scores) == 1:
+        (only,) = scores
+        sizes, unit = (only.mae(OURS), only.mae(what)), "mean absolute error"
+    ours, other = sizes
+    if not np.isfinite(sizes).all() or not other:
+        return "Past forecasts could not be compared with those of other methods."
+    change, (ours_text, other_text) = ours / other - 1.0, same_digits(sizes)
+    how = f"{percent(abs(change))} {'smaller' if change < 0.0 else 'larger'} than"
+    if abs(change) <= _ALIKE:
+        how = "about as large as"
+    return (
+        f"Past forecasts have a {unit} of {ours_text}, {how} that of the best other method, "
+        f"\u201c{what}\u201d ({other_text})."
+    )
+
+
+def same_digits(values: Sequence[float]) -> list[str]:
+    """Return numbers with equally many decimals, which give the smallest three digits.
+
+    >>> same_digits([11.0, 28.84, 0.5])
+    ['11.000', '28.840', '0.500']
+    """
+    sizes = [abs(value) for value in values if np.isfinite(value) and value]
+    smallest, largest = min(sizes, default=1.0), max(sizes, default=1.0)
+    if not PLAIN[0] <= smallest <= largest < PLAIN[1]:
+        return [number(value, _DIGITS) for value in values]
+    decimals = max(0, _DIGITS - 1 - int(np.floor(np.log10(smallest))))
+    return [f"{value:,.{decimals}f}" if np.isfinite(value) else "\u2013" for value in values]
+
+
+def forecast_coverage(scores: Collection[OriginScores], level: float) -> str:
+    """Return a sentence on the coverage of intervals; values of one forecast are dependent."""
+    covered = np.concatenate([each.covered for each in scores]).astype(np.bool_)
+    forecasts = [f"{i} {origin}" for i, each in enumerate(scores) for origin in each.origins]
+    coverage = coverage_of(covered, level, np.asarray(forecasts))
+    text = (
+        f"The {100.0 * level:g} % intervals contained {percent(coverage.observed)} of "
+        f"{counted(len(covered), 'past value')}"
+    )
+    is_vague = coverage.upper - coverage.lower > _WIDEST
+    if is_vague and not coverage.is_narrow and not coverage.is_wide:
+        return f"{text}, too few independent values to judge the intervals."
+    return (
+        f"{text}, {coverage.judgement} (calibrated intervals contain "
+        f"{percent(coverage.lower).removesuffix(' %')} to {percent(coverage.upper)})."
+    )
