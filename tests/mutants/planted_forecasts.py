@@ -66,7 +66,7 @@ plant_edits(
 plant_edits(
     component_search,
     "_with_shorter",
-    lambda: test_forecaster_periods.check_seasons("sharp days and weekends"),
+    test_forecaster_periods.test_weekends_have_other_hours_than_weekdays,
     weekends_have_the_hours_of_weekdays=("_SHARED * ratio - 1, resolved", "1, resolved"),
 )
 

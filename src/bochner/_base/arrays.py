@@ -1,7 +1,9 @@
-"""Array types, blocks of rows, and validation of the fields of value objects."""
+"""Array types, blocks of rows, and validation of constructor arguments and fields."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
+from functools import wraps
+from inspect import signature
 from numbers import Integral, Real
 from threading import local
 from typing import Any, Protocol, TypeVar
@@ -14,6 +16,7 @@ from sklearn.utils.extmath import row_norms
 from sklearn.utils.sparsefuncs import mean_variance_axis
 
 from bochner._base import limits
+from bochner._base.names import nearest
 from bochner._base.threads import in_order, single_threaded_blas
 
 Array = NDArray[np.float64]
@@ -344,3 +347,40 @@ def pivoted_cholesky(matrix: Array) -> tuple[Array, Index]:
     lower = np.empty((len(matrix), rank))
     lower[rows] = np.tril(factor)[:, :rank]
     return lower, rows[:rank]
+
+
+_ELSEWHERE: Mapping[str, Mapping[str, str]] = {
+    "gamma": {
+        "length_scale": "length_scale = 1 / sqrt(2 * gamma), for exp(-gamma * distance**2)",
+        "kernel": "kernel=kernels.Gaussian(length_scale), with length_scale = 1 / sqrt(2 * gamma)",
+    },
+    "C": {"alpha": "alpha = 1 / (2 * C)"},
+    "sigma": {"length_scale": "length_scale = sigma"},
+    "length_scale": {"kernel": "kernel=kernels.Gaussian(length_scale), or another kernel's"},
+    "n_components": {"length_scale": "FourierFeatures(kernel, n_components) for features"},
+}
+"""What to write for parameters of other libraries, by a parameter that the class has."""
+
+
+def hinting(init: Callable[..., None]) -> Callable[..., None]:
+    """Return a constructor whose error for an unknown parameter says what to write instead."""
+
+    @wraps(init)
+    def checked(self: object, *values: Any, **named: Any) -> None:
+        try:
+            init(self, *values, **named)
+        except TypeError:
+            names = list(signature(type(self)).parameters)
+            unknown = next((name for name in named if name not in names), None)
+            if unknown is None or getattr(type(self).__init__, "__wrapped__", None) is not init:
+                raise
+            hints = _ELSEWHERE.get(unknown, {})
+            near = nearest(unknown, names)
+            advice = next((hints[name] for name in hints if name in names), "")
+            advice = f"write {advice}." if advice else f"did you mean {near!r}?" if near else ""
+            raise TypeError(
+                f"{type(self).__name__}() got an unexpected keyword argument {unknown!r}: "
+                f"{advice or 'its parameters are ' + (', '.join(names) or 'none') + '.'}"
+            ) from None
+
+    return checked

@@ -9,6 +9,8 @@ from typing import Any, TypeVar
 
 from sklearn.base import BaseEstimator
 
+from bochner._base.arrays import hinting
+
 Kind = TypeVar("Kind")
 
 _NOTHING: Mapping[str, str] = MappingProxyType({})
@@ -122,10 +124,12 @@ def register(
                 f"{cls.__qualname__} under another name."
             )
         _claim(_CLASSES, cls.__name__, cls, "in model files")
+        if registration(cls) is None and cls.__module__.startswith("bochner."):
+            cls.__init__ = hinting(cls.__init__)  # type: ignore[misc]
         if name is not None:
             _claim(_KERNEL_NAMES, name, cls, "as a kernel's name")
-        registration = Registration(closed_form, law, profile, shapes, arguments, allow_nan)
-        new = {each.name: getattr(registration, each.name) for each in fields(registration)}
+        facts = Registration(closed_form, law, profile, shapes, arguments, allow_nan)
+        new = {each.name: getattr(facts, each.name) for each in fields(facts)}
         # Calls accumulate, because different modules register saving and the spectral measure.
         _REGISTRATIONS[cls] = replace(
             _REGISTRATIONS.get(cls, Registration()), **{k: v for k, v in new.items() if v}

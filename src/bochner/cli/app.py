@@ -231,7 +231,7 @@ def diagnose(file: o.TableFile, kernel: o.Kernel, target: o.LeftOut = None) -> N
 
 @command(epilog="Example: bochner demo --out demo")
 def demo(out: o.Folder = Path("demo")) -> None:
-    """Fit a model to the weather of Seattle, and write its table, model and report."""
+    """Fit a model of life expectancy, predict with it, and write its table, model and report."""
     from bochner.cli.demo import run_demo
 
     all_is_imported()

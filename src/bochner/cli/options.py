@@ -137,7 +137,7 @@ TimeLimit = Annotated[
     float | None,
     _model(
         "Time limit of the command in seconds. The fit has half of it, and tries fewer kernels if "
-        "they take longer. Comparisons and analyses start only before the limit."
+        "they take longer. Comparisons and analyses stop at the limit."
     ),
 ]
 Jobs = Annotated[int | None, _model("Number of threads, -1 for all cores.")]
