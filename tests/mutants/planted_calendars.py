@@ -115,7 +115,6 @@ planted(
         "calendar_steps",
         "round(np.sum(",
         "round(length / step + 0.0 * np.sum(",
-        forecasts,
     )
 )
 
