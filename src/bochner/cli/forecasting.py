@@ -12,7 +12,7 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
-from bochner._base.number_texts import counted, number, percent
+from bochner._base.number_texts import counted, number
 from bochner._base.progress import Progress
 from bochner.cli.options import fraction_option, read_options
 from bochner.cli.output import (
@@ -37,12 +37,11 @@ from bochner.comparison.forecast_fits import (
     Request,
     SeriesFits,
     SeriesForecast,
-    best_other,
     forecast_each,
-    mean_scores,
     past_scores,
 )
 from bochner.comparison.forecast_words import (
+    error_rows,
     first_to_last,
     forecast_coverage,
     forecast_verdict,
@@ -50,7 +49,7 @@ from bochner.comparison.forecast_words import (
     model_facts,
     outlook,
     outlook_sentence,
-    same_digits,
+    series_rows,
     shown_times,
 )
 from bochner.files.errors import InputError
@@ -72,11 +71,8 @@ if TYPE_CHECKING:
 _MOST_ROWS, _FIRST_ROWS = 14, 6
 """Largest number of printed forecast rows; longer forecasts show the first and last rows."""
 
-_MOST_SERIES = 12
-"""Largest number of series listed on the screen."""
-
-_IN_PART = 1
-"""Exit code if some series were forecast and others could not be."""
+_MOST_SERIES = 12  # Largest number of series listed on the screen
+_IN_PART = 1  # Exit code if some series were forecast and others could not be
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -102,6 +98,13 @@ class _Forecasts:
         if self.written:
             return [fiscal_year(time.year, self.written) for time in one.times]
         return shown_times(one.times)
+
+    def listed(self) -> list[tuple[SeriesForecast, str, OriginScores | None]]:
+        """Return each series with the text of its last time and its backtest errors."""
+        return [
+            (one, self.shown_times(one)[-1], self.scores.get(name))
+            for name, one in zip(self.fits.model.series_, self.series, strict=True)
+        ]
 
     def table(self) -> pd.DataFrame:
         """Return the forecasts of all series as one table, as written to the CSV file."""
@@ -228,10 +231,8 @@ def _record(
             "upper": one.upper.tolist(),
         }
         if (whole := outlook(one, forecasts.level)) is not None:
-            names = ("forecast", "lower", "upper")
-            for part in ("mean", "total"):
-                ends = getattr(whole, part).tolist()
-                record[part] = dict(zip(names, ends, strict=True))
+            for part, ends in zip(("mean", "total"), whole[1:].tolist(), strict=True):
+                record[part] = dict(zip(("forecast", "lower", "upper"), ends, strict=True))
             record["text"] = outlook_sentence(one, forecasts.level)
         key = one.name if not forecasts.is_single else next(iter(forecasts.fits.model.series_))
         if key in forecasts.scores:
@@ -289,23 +290,13 @@ def _facts(path: Path, forecasts: _Forecasts, notes: Sequence[str]) -> dict[str,
 
 def _scores_table(forecasts: _Forecasts) -> Table:
     """Return a table of backtest errors, by method for one series or by series for several."""
-    scores = forecasts.scores
     if len(forecasts.series) == 1:
-        ((_, only),) = scores.items()
+        ((_, only),) = forecasts.scores.items()
+        heads, rows = error_rows(only)
         head = f"{counted(only.horizon, 'step')} from {counted(only.n_origins, 'origin')}"
-        errors = [only.mae(name) for name in only.methods]
-        changes = [f"{100.0 * (error / only.mae(OURS) - 1.0):+.0f} %" for error in errors]
-        changes[only.methods.index(OURS)] = ""
-        lines = list(zip(only.methods, same_digits(errors), changes, strict=True))
-        return cells_table((head, "mean abs. error", f"against {OURS}"), lines)
-    other = best_other(scores.values())
-    ours, best, share = mean_scores(scores.values())
-    names = [*list(scores)[:_MOST_SERIES], f"mean of {len(scores)}"]
-    sizes = [(each.mase(OURS), each.mase(other)) for each in scores.values()][:_MOST_SERIES]
-    columns = map(same_digits, zip(*sizes, (ours, best), strict=True))
-    shares = [percent(each.coverage) for each in scores.values()][:_MOST_SERIES]
-    rows = list(zip(names, *columns, [*shares, percent(share)], strict=True))
-    return cells_table(("scaled errors (MASE)", OURS, other, "coverage"), rows)
+        return cells_table((head, *heads[1:]), rows)
+    heads, rows = series_rows(forecasts.listed(), forecasts.level)
+    return cells_table(("scaled errors", *heads[6:]), [[row[0], *row[6:]] for row in rows])
 
 
 def _forecast_rows(forecasts: _Forecasts) -> Table:
@@ -321,11 +312,7 @@ def _forecast_rows(forecasts: _Forecasts) -> Table:
 
 def _last_rows(forecasts: _Forecasts) -> Table:
     """Return a table of the last value and the last forecast of each series."""
-    rows = []
-    for one in forecasts.series[:_MOST_SERIES]:
-        rows.append((one.name, forecasts.shown_times(one)[-1], *map(one.shown, one.last)))
-    hidden = len(forecasts.series) - len(rows)
-    if hidden:
-        rows.append((f"{hidden} more", *[""] * 5))
-    level = f"{100.0 * forecasts.level:g} % from"
-    return cells_table(("series", "until", "last value", "forecast", level, "to"), rows)
+    heads, rows = series_rows(forecasts.listed(), forecasts.level)
+    lines = [row[:6] for row in rows[: min(len(forecasts.series), _MOST_SERIES)]]
+    hidden = len(forecasts.series) - len(lines)
+    return cells_table(heads[:6], [*lines, *[[f"{hidden} more", *[""] * 5]] * bool(hidden)])

@@ -138,8 +138,7 @@ def _mean(sizes: Sequence[float]) -> float:
 _PLAIN = (1e-3, 1e9)
 """Range of the largest absolute value in which numbers are shown without a power of ten."""
 
-_DIGITS = 3
-"""Values are rounded to this number of significant digits of the interval width."""
+_DIGITS = 3  # Values are rounded to this number of significant digits of the interval width
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -3,12 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
 from bochner._base.arrays import Array, as_array
-from bochner._base.number_texts import PLAIN, counted, number, percent, whole_percents
+from bochner._base.number_texts import (
+    PLAIN,
+    PLAIN_ENTRIES,
+    counted,
+    number,
+    percent,
+    whole_percents,
+)
 from bochner.comparison.contenders import OURS
 from bochner.comparison.forecast_fits import (
     OriginScores,
@@ -21,21 +28,10 @@ from bochner.files.stamps import from_text
 from bochner.series.series_law import SeriesLaw
 from bochner.series.series_rows import read_series
 
-_ALIKE = 0.05
-"""Relative difference of mean errors below which no method is called better."""
-
-_NINE_OF_TEN = 0.9
-"""Level whose days have a usual name."""
-
-_DIGITS = 3
-"""Number of significant digits of the smallest error."""
-
-_FEWEST_DECIMALS, _MOST_DECIMALS = -9, 7
-"""Decimals beyond which numbers are written with powers of ten."""
-
-_WIDEST = 0.15
-"""Largest width of the range of calibrated coverage at which a coverage is judged."""
-
+_ALIKE = 0.05  # Relative difference of mean errors below which no method is called better
+_DIGITS = 3  # Number of significant digits of the smallest error
+_WHOLE = 100.0  # Size from which numbers have no decimals
+_WIDEST = 0.15  # Largest width of the range of calibrated coverage at which a coverage is judged
 _SCALES = {
     "floor": "values of zero or more",
     "sqrt": "square roots of the values",
@@ -43,8 +39,7 @@ _SCALES = {
 }
 """Description of the modelled quantity, by transformation."""
 
-_NO_SEASONS = ("trend", "inputs", "remainder")
-"""Components that are neither seasons nor cycles."""
+_NO_SEASONS = ("trend", "inputs", "remainder")  # Components that are neither seasons nor cycles
 
 
 LEAST_PROBABLE, _CERTAIN = 0.5, 0.995
@@ -53,8 +48,8 @@ LEAST_PROBABLE, _CERTAIN = 0.5, 0.995
 NO_SEASON = f"none with a probability of {percent(LEAST_PROBABLE)} or more"
 """Text of a series without seasons."""
 
-_MOST_BREAKS = 4
-"""Largest number of outliers or shifts that are listed."""
+_LEAST_YEAR = 1_000.0  # Smallest number that is shown like a year, with three decimals at most
+_MOST_BREAKS = 4  # Largest number of outliers or shifts that are listed
 
 
 def shown_times(times: Any) -> list[str]:
@@ -63,6 +58,12 @@ def shown_times(times: Any) -> list[str]:
         if (times == times.normalize()).all():
             return [time.strftime("%Y-%m-%d") for time in times]
         return [time.isoformat(sep=" ", timespec="minutes") for time in times]
+    if (
+        times.dtype.kind == "f"
+        and (times > _LEAST_YEAR).all()
+        and (times < 2.0 * _LEAST_YEAR).all()
+    ):
+        return [f"{round(time, 3):g}" if time.is_integer() else f"{time:.3f}" for time in times]
     return [f"{time:.10g}" if times.dtype.kind == "f" else str(time) for time in times]
 
 
@@ -104,8 +105,7 @@ def _seasons(law: SeriesLaw) -> list[str]:
     names += [name for name in law.components if name not in (*names, *_NO_SEASONS)]
     shown = []
     for name in names:
-        members = (m for m in law.members if name in m.model.components)
-        probability = sum(float(member.weights.sum()) for member in members)
+        probability = law.probability(name)
         if probability > _CERTAIN:
             shown.append(name)
         elif probability >= LEAST_PROBABLE:
@@ -136,46 +136,45 @@ def missing_times(one: SeriesForecast) -> str:
     return f"{n_missing:,} of {of} {verb} missing: {', '.join(runs)}{more}"
 
 
-class Outlook(NamedTuple):
-    """Point and interval (3,) of single values, of their mean, and of their total."""
+def outlook(one: SeriesForecast, level: float, steps: slice = slice(None)) -> Array | None:
+    """Return medians and intervals (3, 3) of single values, of their mean and of their total.
 
-    value: Array
-    mean: Array
-    total: Array
-
-
-def outlook(one: SeriesForecast, level: float, steps: slice = slice(None)) -> Outlook | None:
-    """Return the forecast of some steps together, from joint draws; None without draws."""
-    if one.paths is None:
+    They are those of joint draws of some steps; None without draws.
+    """
+    if one.paths is None or not np.isfinite(one.paths).all():
         return None
-    ends = np.array([0.5, 0.5 - 0.5 * level, 0.5 + 0.5 * level])
-    paths = one.paths[:, steps]
-    mean = as_array(np.quantile(paths.mean(axis=1), ends))
-    return Outlook(as_array(np.quantile(paths, ends)), mean, paths.shape[1] * mean)
+    paths, ends = one.paths[:, steps], 0.5 + 0.5 * level * np.array([0.0, -1.0, 1.0])
+    mean = np.quantile(paths.mean(axis=1), ends)
+    return as_array([np.quantile(paths, ends), mean, paths.shape[1] * mean])
 
 
 def outlook_sentence(one: SeriesForecast, level: float) -> str:
     """Return the forecast of all steps together in words; empty without draws."""
-    whole, n = outlook(one, level), len(one.mean)
-    if whole is None or not np.isfinite(whole.total).all():
+    whole, n, unit = outlook(one, level), len(one.mean), one.unit
+    if whole is None:
         return ""
-    share, each = percent(level), "an hour" if one.unit == "hour" else f"a {one.unit}"
-    if one.unit in ("time", "step"):
-        each = "each"
+    (_, lower, upper), mean, total = map(rounded_texts, whole)
     if n == 1:
-        centre, lower, upper = rounded_texts(np.array([one.mean[0], one.lower[0], one.upper[0]]))
-        return f"The next {one.unit}: about {centre}, between {lower} and {upper} ({share})."
-    _, lower, upper = rounded_texts(whole.value)
-    where = "on nine days of ten" if (one.unit, level) == ("day", _NINE_OF_TEN) else (
-        f"in {share} of the {one.unit}s")  # fmt: skip
-    text = (
-        f"The next {counted(n, one.unit)}: about {rounded_texts(whole.mean)[0]} {each}, between "
-        f"{lower} and {upper} {where}"
-    )
-    if one.are_counts:
-        total, lower, upper = rounded_texts(whole.total)
-        text += f"; {total} in all ({lower} to {upper})"
-    return f"{text}."
+        return f"The next {unit}: about {mean[0]}, between {lower} and {upper} ({percent(level)})."
+    each = "each" if unit in ("time", "step") else f"{'an' if unit == 'hour' else 'a'} {unit}"
+    where = f"in {percent(level)} of the {unit}s"
+    if (unit, level) == ("day", 0.9):
+        where = "on nine days of ten"
+    in_all = f"; {total[0]} in all ({total[1]} to {total[2]})" if one.are_counts else ""
+    between = f"between {lower} and {upper} {where}"
+    return f"The next {counted(n, unit)}: about {mean[0]} {each}, {between}{in_all}."
+
+
+def _fixed(values: Sequence[float], size: float, digits: int, sign: str = "") -> list[str]:
+    """Return numbers rounded to a number of significant digits of a size."""
+    if not PLAIN[0] <= size < PLAIN_ENTRIES[1]:
+        return [number(value, digits) for value in values]
+    decimals = digits - 1 - int(np.floor(np.log10(size)))
+    texts = [f"{round(value, decimals) + 0.0:{sign},.{max(0, decimals)}f}" for value in values]
+    return [
+        t.replace("-", "\u2212") if np.isfinite(v) else "\u2013"
+        for t, v in zip(texts, values, strict=True)
+    ]
 
 
 def rounded_texts(values: Array) -> list[str]:
@@ -184,13 +183,71 @@ def rounded_texts(values: Array) -> list[str]:
     >>> rounded_texts(np.array([76912.3, 70241.0, 81977.0]))
     ['76,900', '70,200', '82,000']
     """
-    width = float(values[2] - values[1])
-    if not width > 0.0 or not np.isfinite(values).all():
-        return [number(value) for value in values.tolist()]
-    decimals = 1 - int(np.floor(np.log10(width)))
-    if not _FEWEST_DECIMALS < decimals < _MOST_DECIMALS:
-        return [number(value) for value in values.tolist()]
-    return [f"{round(value, decimals) + 0.0:,.{max(0, decimals)}f}" for value in values.tolist()]
+    return _fixed(values.tolist(), float(values[2] - values[1]), 2)
+
+
+def same_digits(values: Sequence[float]) -> list[str]:
+    """Return numbers with equally many decimals, which give the smallest three digits.
+
+    >>> same_digits([11.0, 28.84, 0.5])
+    ['11.000', '28.840', '0.500']
+    """
+    sizes = [abs(value) for value in values if np.isfinite(value) and value]
+    size = min(min(sizes, default=1.0), _WHOLE)
+    return _fixed(values, size, _DIGITS)
+
+
+def signed(values: Sequence[float], unit: str = "") -> list[str]:
+    """Return numbers with signs, rounded to two digits of the largest one.
+
+    >>> signed([-0.31, 12.34], "%")
+    ['\u22120 %', '+12 %']
+    """
+    size = max(max(map(abs, values), default=1.0), PLAIN[0])
+    texts = _fixed(values, min(size, _WHOLE if size >= 10.0 else size), 2, "+")
+    return [f"{text} {unit}".strip() for text in texts]
+
+
+def error_rows(scores: OriginScores) -> tuple[list[str], list[list[str]]]:
+    """Return heads and rows of the errors of all methods of one series, the smallest first."""
+    names, ours = scores.methods, scores.mae(OURS)
+    maes = [scores.mae(name) for name in names]
+    rmses = [float(np.sqrt(np.mean(scores.errors[name] ** 2))) for name in names]
+    against = [signed([100.0 * (mae / ours - 1.0)] if ours else [], "%") for mae in maes]
+    last = [
+        "" if name == OURS else "".join(text) for name, text in zip(names, against, strict=True)
+    ]
+    heads = ["method", "mean absolute error", "RMSE", f"against {OURS}"]
+    return heads, list(
+        map(list, zip(names, same_digits(maes), same_digits(rmses), last, strict=True))
+    )
+
+
+def series_rows(
+    forecasts: Sequence[tuple[SeriesForecast, str, OriginScores | None]], level: float
+) -> tuple[list[str], list[list[str]]]:
+    """Return heads and rows of the last forecasts of several series and of their scaled errors.
+
+    Each series has its forecast, the text of its last time and its errors.
+    """
+    scores = [each for *_, each in forecasts if each is not None]
+    heads = ["series", "until", "last value", "forecast", f"{100.0 * level:g} % from", "to"]
+    rows = [[one.name, until, *map(one.shown, one.last)] for one, until, _ in forecasts]
+    if scores:
+        other = best_other(scores)
+        heads += ["MASE", f"MASE of {other}", "coverage"]
+        sizes = [
+            (np.nan, np.nan) if s is None else (s.mase(OURS), s.mase(other)) for *_, s in forecasts
+        ]
+        *means, share = mean_scores(scores)
+        columns = [same_digits(column) for column in zip(*sizes, means, strict=True)]
+        shares = [percent(np.nan if s is None else s.coverage) for *_, s in forecasts]
+        rows.append([f"mean of {len(scores)}", *[""] * 5])
+        rows = [
+            [*row, *texts]
+            for row, *texts in zip(rows, *columns, [*shares, percent(share)], strict=True)
+        ]
+    return heads, rows
 
 
 def forecast_verdict(scores: Collection[OriginScores]) -> str:
@@ -213,20 +270,6 @@ def forecast_verdict(scores: Collection[OriginScores]) -> str:
         f"Past forecasts have a {unit} of {ours_text}, {how} that of the best other method, "
         f"\u201c{what}\u201d ({other_text})."
     )
-
-
-def same_digits(values: Sequence[float]) -> list[str]:
-    """Return numbers with equally many decimals, which give the smallest three digits.
-
-    >>> same_digits([11.0, 28.84, 0.5])
-    ['11.000', '28.840', '0.500']
-    """
-    sizes = [abs(value) for value in values if np.isfinite(value) and value]
-    smallest, largest = min(sizes, default=1.0), max(sizes, default=1.0)
-    if not PLAIN[0] <= smallest <= largest < PLAIN[1]:
-        return [number(value, _DIGITS) for value in values]
-    decimals = max(0, _DIGITS - 1 - int(np.floor(np.log10(smallest))))
-    return [f"{value:,.{decimals}f}" if np.isfinite(value) else "\u2013" for value in values]
 
 
 def forecast_coverage(scores: Collection[OriginScores], level: float) -> str:

@@ -9,15 +9,9 @@ from bochner._base.arrays import Array, as_array
 LAST, LINE, THETA = "last value repeated", "line from first to last value", "Theta method"
 """Names of the methods without a season, and of the method that uses all seasons."""
 
-_FEWEST_SEASONS = 2
-"""Smallest number of seasons among the values for means of a season."""
-
-_SMOOTH = 24
-"""Parts of a season that few seasons determine, such as two weeks of a year."""
-
-_MANY_SEASONS = 8
-"""Number of seasons from which each step of a season has its own mean."""
-
+_FEWEST_SEASONS = 2  # Smallest number of seasons among the values for means of a season
+_SMOOTH = 24  # Parts of a season that few seasons determine, such as two weeks of a year
+_MANY_SEASONS = 8  # Number of seasons from which each step of a season has its own mean
 _WEIGHTS = np.geomspace(0.01, 0.99, 30)
 """Candidate weights of the last value in exponential smoothing."""
 

@@ -6,8 +6,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from os import PathLike
 
-import numpy as np
-
 from bochner._base.number_texts import counted, number, percent
 from bochner.comparison.contenders import OURS
 from bochner.comparison.forecast_fits import (
@@ -17,6 +15,7 @@ from bochner.comparison.forecast_fits import (
     mean_scores,
 )
 from bochner.comparison.forecast_words import (
+    error_rows,
     first_to_last,
     forecast_coverage,
     forecast_verdict,
@@ -24,23 +23,26 @@ from bochner.comparison.forecast_words import (
     model_facts,
     outlook_sentence,
     same_digits,
+    series_rows,
     shown_times,
 )
-from bochner.plot.series_plots import component_display, forecast_display
-from bochner.report.html_blocks import Block, Cell, Section, Table, drawn, number_cell
+from bochner.plot.series_plots import components, forecast_display
+from bochner.report.html_blocks import Block, Cell, Section, Table, drawn
 from bochner.report.name_texts import cut
 from bochner.report.page import Head, Title, rendered, write_page
 from bochner.series.forecaster import Forecaster
-from bochner.series.value_transformations import TRANSFORMATIONS
 
 _MOST_SERIES = 12
 """Largest number of series with pictures: a series takes some hundred kilobytes and a second."""
 
-_MOST_ROWS = 60
-"""Largest number of forecast rows in a table; the CSV file has all rows."""
+_MOST_ROWS = 60  # Largest number of forecast rows in a table; the CSV file has all rows
+_MASE = (
+    "The MASE is the mean absolute error divided by the mean absolute difference of values one "
+    "season apart, of which those before a forecast count."
+)
+"""Explanation of scaled errors, which make series of different sizes comparable."""
 
-_MOST_PAST = 1_000
-"""Largest number of values before the forecast at which components are drawn."""
+_MOST_PAST = 1_000  # Largest number of values before the forecast at which components are drawn
 
 
 def write_forecasts(
@@ -95,21 +97,27 @@ def _overview(
     level: float,
 ) -> Section:
     """Return the section with a table row for every series."""
-    rows, other = [], best_other(scores.values()) if scores else ""
-    for name, one in zip(names, forecasts, strict=True):
-        value, *forecast = (number_cell(each, 4) for each in one.last)
-        cells = [Cell(cut(one.name)), value, Cell(shown_times(one.times)[-1]), *forecast]
-        if own := scores.get(name):
-            cells += [number_cell(own.mase(OURS)), number_cell(own.mase(other))]
-        elif scores:
-            cells += [number_cell(np.nan)] * 2
-        rows.append(cells)
-    heads = ["series", "last value", "forecast until", "forecast", *_ends(level)]
-    heads += ["MASE", f"MASE of {other}"] if scores else []
+    pairs = zip(names, forecasts, strict=True)
+    listed = [(one, shown_times(one.times)[-1], scores.get(name)) for name, one in pairs]
+    heads, rows = series_rows(listed, level)
     is_long = len(forecasts) > _MOST_SERIES
-    note = f"Pictures of the first {_MOST_SERIES} series follow." if is_long else ""
-    table = Table("Series and their last forecast", heads, rows, note)
+    note = f"Pictures of the first {_MOST_SERIES} series follow. " if is_long else ""
+    note += _MASE if scores else ""
+    table = Table("Series and their last forecast", heads, _cells(rows), note)
     return Section("all", "All series", [table])
+
+
+def _cells(rows: Sequence[Sequence[str]]) -> list[list[Cell]]:
+    """Return the cells of rows of texts, with numbers by which columns are sorted."""
+    return [[Cell(cut(row[0])), *map(_cell, row[1:])] for row in rows]
+
+
+def _cell(text: str) -> Cell:
+    digits = text.removesuffix(" %").replace(",", "").replace("\u2212", "-")
+    try:
+        return Cell(text, float(digits))
+    except ValueError:  # A time, or no number
+        return Cell(text)
 
 
 def _ends(level: float) -> tuple[str, str]:
@@ -126,42 +134,28 @@ def _parts(
 ) -> Iterator[Section]:
     """Yield the report sections of one series."""
     caption = (
-        f"The series and its forecast for {counted(len(one.mean), 'time')}, with "
+        f"The series and its forecast for {counted(len(one.mean), one.unit)}, with "
         f"{100.0 * level:g} % intervals."
     )
-    display = forecast_display(one, level, target)
+    display = forecast_display(one, model, level, target)
     figure = drawn(display, f"Forecast of {cut(one.name)}", caption)
     yield Section("forecast", "Forecast", [figure])
     if scores is not None:
-        yield Section("errors", "Errors from past origins", [_errors(scores, level)])
+        yield Section("errors", "Errors from past origins", [_errors(scores)])
     yield Section("components", "Components", _components(model, one, level, is_summed))
     yield Section("values", "Values", [_values(one, level)])
 
 
-def _errors(scores: OriginScores, level: float) -> Table:
-    names = scores.methods
-    maes = [scores.mae(name) for name in names]
-    rmses = [float(np.sqrt(np.mean(scores.errors[name] ** 2))) for name in names]
-    rows = []
-    for name, *sizes, texts in zip(names, maes, rmses, _columns(maes, rmses), strict=True):
-        against = "" if name == OURS else f"{100.0 * (sizes[0] / scores.mae(OURS) - 1.0):+.0f} %"
-        cells = [Cell(text, size) for text, size in zip(texts, sizes, strict=True)]
-        rows.append([Cell(name), *cells, Cell(against.replace("-", "−"), sizes[0])])
+def _errors(scores: OriginScores) -> Table:
     note = (
         f"Forecasts of {counted(scores.horizon, 'step')} from "
         f"{counted(scores.n_origins, 'past origin')}, each from the values before it alone. The "
         "Theta method removes all seasons, smooths the rest exponentially and follows half of its "
-        "slope. The best other method is chosen by these errors, in its favour. "
-        f"{forecast_coverage([scores], level)}"
+        "slope. The best other method is chosen by these errors, in its favour."
     )
-    heads = ["method", "mean absolute error", "RMSE", f"compared with {OURS}"]
-    title = "Errors on values that were held out"
-    return Table(title, heads, rows, note, emphasized=names.index(OURS))
-
-
-def _columns(*columns: Sequence[float]) -> list[tuple[str, ...]]:
-    """Return rows of texts whose columns have the same digits."""
-    return list(zip(*map(same_digits, columns), strict=True))
+    heads, rows = error_rows(scores)
+    own = scores.methods.index(OURS)
+    return Table("Errors on values that were held out", heads, _cells(rows), note, emphasized=own)
 
 
 def _components(
@@ -171,19 +165,17 @@ def _components(
     (series,) = model.series_.values()
     times = one.values.index[-_MOST_PAST:].append(one.times)
     inputs = None if one.inputs is None else one.inputs.iloc[-len(times) :]
-    display = component_display(model, times, inputs, level=level, xlabel="")
-    caption = (
-        f"Components of the series and its forecast, with {100.0 * level:g} % intervals. The means "
-        "of all components add up to the mean of the forecast"
-        f"{' of this series alone' if is_summed else ''}."
-    )
+    display = components(model, times, inputs, level=level, xlabel="")
     facts = model_facts(series.law, one.values.index)
     if missing := missing_times(one):
         facts["Missing"] = missing
-    blocks: list[Block] = [facts, drawn(display, "Components", caption)]
-    if TRANSFORMATIONS[series.law.transformation].changes_scale:
-        blocks.append("Components are on the scale that is modelled, not on that of the values.")
-    return blocks
+    is_log = series.law.transformation == "log"
+    caption = (
+        f"What each component adds{' or multiplies, in per cent' if is_log else ''}, the largest "
+        f"first, with {100.0 * level:g} % intervals. A season of many periods is drawn as its last "
+        f"one.{' Components are those of this series alone.' if is_summed else ''}"
+    )
+    return [facts, drawn(display, "Components", caption)]
 
 
 def _values(one: SeriesForecast, level: float) -> Table:

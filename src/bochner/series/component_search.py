@@ -63,12 +63,8 @@ memory is wider than the distance between them."""
 _SHORTEST_CYCLE = 3.0
 """Shortest period of a candidate cycle in steps, because values do not resolve shorter cycles."""
 
-_FEWEST_CYCLES = 3.0
-"""Smallest number of periods of a candidate cycle in the range of the rows."""
-
-_CYCLE_MEMORY = 3.0
-"""Prior median of the memory of a cycle, in periods."""
-
+_FEWEST_CYCLES = 3.0  # Smallest number of periods of a candidate cycle in the range of the rows
+_CYCLE_MEMORY = 3.0  # Prior median of the memory of a cycle, in periods
 _CYCLE_FREEDOM = 0.3
 """Prior standard deviation of the logarithm of a cycle's period: about the distance between
 candidate periods."""

@@ -29,15 +29,11 @@ _NEAR = 0.05
 """Relative tolerance of the number of steps per year: leap years and months of different lengths
 change it by less."""
 
-_TRIAL_STEPS = (1.0, 30.0)
-"""Horizons, in steps, of the test forecast of a model loaded from a file."""
-
+_TRIAL_STEPS = (1.0, 30.0)  # Horizons, in steps, of the test forecast of a model loaded from a file
 _ENDS = np.array([0.005, 0.995])
 """Quantile levels of the test forecast: the ends of a 99 % interval."""
 
-_MOST_YEARS = 40
-"""Longest series without dates whose values are taken as yearly."""
-
+_MOST_YEARS = 40  # Longest series without dates whose values are taken as yearly
 _LEAST_SHARED = 300
 """Smallest number of rows for a fit by several threads: with 500 rows, two threads take 10 % less
 time, with 100 rows 30 % more."""
@@ -80,6 +76,14 @@ class FittedSeries:
                 "pass those of the fit at times of the series, because the values belong to them."
             )
         return Ahead(rows, np.argsort(order, kind="stable"), future)
+
+    def history(self) -> tuple[NDArray[np.generic], Array]:
+        """Return times (n,), as numbers or local dates, and values, NaN for ignored outliers."""
+        law, units = self.law, self.law.units
+        back = TRANSFORMATIONS[law.transformation].back
+        values = back(units.centre + units.deviation * law.values)
+        times = self.timeline.past(units.start + units.span * law.times)
+        return times, np.where(law.is_known, values, np.nan)
 
     def try_out(self) -> None:
         """Raise ValueError unless a test forecast has finite moments, draws and intervals."""

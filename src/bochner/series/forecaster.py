@@ -22,8 +22,7 @@ from bochner.series.series_rows import SeriesRows, series_values, several, taken
 from bochner.series.summed_series import check_sums, check_values, reconciliation, with_sums
 from bochner.series.value_transformations import TRANSFORMATIONS
 
-_ONE = "y"
-"""Name of the series if only one is fitted."""
+_ONE = "y"  # Name of the series if only one is fitted
 
 
 @register

@@ -25,11 +25,8 @@ from bochner._base.arrays import Array
 from bochner._base.registry import register
 from bochner.series.value_transformations import TRANSFORMATIONS, PredictiveMixture
 
-_N_POINTS = 2048
-"""Number of joint draws of the forecasts, a power of two for a Sobol sequence."""
-
-_SEED = 0
-"""Seed of the scrambled Sobol sequence, fixed so that forecasts do not vary between calls."""
+_N_POINTS = 2048  # Number of joint draws of the forecasts, a power of two for a Sobol sequence
+_SEED = 0  # Seed of the scrambled Sobol sequence, fixed so that forecasts do not vary between calls
 
 _N_KNOTS, _FARTHEST = 81, 6.0
 """Number of knots for normal scores of a predictive law, and their largest distance from the mean
@@ -38,8 +35,7 @@ in standard deviations. Interpolation is exact for a Gaussian, whose scores are 
 _FEWEST_COMMON = 8
 """Smallest number of common times from which the correlation of two series is estimated."""
 
-_ROUNDING = 1e-6
-"""Tolerance for symmetry and unit diagonal of the correlations in a model file."""
+_ROUNDING = 1e-6  # Tolerance for symmetry and unit diagonal of the correlations in a model file
 
 
 @register(shapes={"summing": "nl", "parts": "l", "correlation": "nn", "has_floor": "l"})

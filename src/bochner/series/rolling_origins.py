@@ -13,20 +13,16 @@ from bochner.series.series_rows import SeriesRows, check_taken, read_series, sev
 from bochner.series.summed_series import check_sums, with_sums
 from bochner.series.timelines import tidy
 
-_ONE = "y"
-"""Name of the series if there is only one."""
+_ONE = "y"  # Name of the series if there is only one
 
 FEWEST_BEFORE = 8
 """Smallest number of values before the first origin; a fit needs as many known values."""
 
-_PERIODS = 4
-"""Number of periods over which steps are counted, as a day may have 23 or 25 hours."""
-
+_PERIODS = 4  # Number of periods over which steps are counted, as a day may have 23 or 25 hours
 _ROUNDING = 0.02
 """Tolerance of the end of a step, as a share of a period, because a mean year has 365.2425 days."""
 
-_MOST_STEPS = 1_000_000
-"""Largest number of steps that are counted; no series has more rows."""
+_MOST_STEPS = 1_000_000  # Largest number of steps that are counted; no series has more rows
 
 
 def rolling_table(

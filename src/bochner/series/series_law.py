@@ -27,15 +27,9 @@ from bochner.series.value_transformations import TRANSFORMATIONS, PredictiveMixt
 _N_DRAWS = 256
 """Number of importance samples of the model with the largest weight; other models have fewer."""
 
-_FEWEST_DRAWS = 64
-"""Number of importance samples of a model of little weight."""
-
-_KEPT_DRAWS = 64
-"""Number of stored draws of all models together, in proportion to their weights."""
-
-_LEAST_MODEL = 0.01
-"""Model weight below which a model is dropped, because forecasts hardly change."""
-
+_FEWEST_DRAWS = 64  # Number of importance samples of a model of little weight
+_KEPT_DRAWS = 64  # Number of stored draws of all models together, in proportion to their weights
+_LEAST_MODEL = 0.01  # Model weight below which a model is dropped, because forecasts hardly change
 _BLOCK = 5_000
 """Rows per block when rows before the training rows are smoothed: a few seconds, 100 megabytes."""
 
@@ -246,6 +240,11 @@ class SeriesLaw:
         names = {name for member in self.members for name in member.model.components}
         order = {"trend": 0, "inputs": 2, "remainder": 3}
         return sorted(names, key=lambda name: (order.get(name, 1), name))
+
+    def probability(self, component: str) -> float:
+        """Return the posterior weight of the models with a component."""
+        members = (each for each in self.members if component in each.model.components)
+        return sum(float(member.weights.sum()) for member in members)
 
     def trends(self) -> dict[str, float]:
         """Return the posterior weights of trends by description, in decreasing order."""

@@ -9,6 +9,7 @@ from numbers import Integral
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from bochner._base.arrays import Array, as_array, as_positive_scalar
 from bochner._base.checks import check_size
@@ -32,14 +33,11 @@ from bochner.series.calendars import frequency_of, month_numbers
 Kind = Literal["steps", "numbers", "days", "months"]
 Index = Literal["none", "numbers", "dates", "periods"]
 
-_DAY_LENGTH = 86_400 * 10**9
-"""Nanoseconds per day."""
+_DAY_LENGTH = 86_400 * 10**9  # Nanoseconds per day
+_MICROSECONDS = 86_400e6  # Microseconds per day; steps between dates are whole microseconds
 
-_MICROSECONDS = 86_400e6
-"""Microseconds per day; steps between dates are whole microseconds."""
-
-_YEAR = 365.2425
-"""Mean length of a Gregorian year in days."""
+_YEAR, _MONTH = 365.2425, 30.436875
+"""Mean lengths of a Gregorian year and month in days."""
 
 _MOST_STEPS = 10_000_000
 """Largest horizon in steps: ten times more steps need minutes and gigabytes."""
@@ -48,9 +46,7 @@ _REGULAR = 0.01
 """Relative tolerance for steps to count as equal to the median step: weeks in decimal years differ
 by 0.003."""
 
-_SHARE = 0.5
-"""Smallest share of steps equal to the median step for counting horizons in steps."""
-
+_SHARE = 0.5  # Smallest share of steps equal to the median step for counting horizons in steps
 _CALENDAR = {"days": (1.0, 7.0, _YEAR), "months": (12.0,), "numbers": (), "steps": ()}
 """Lengths of the calendar's periods, by kind of times and in its unit."""
 
@@ -192,6 +188,20 @@ class Timeline:
             raise ValueError("Times to predict at must differ from each other; some are repeated.")
         index = horizon if self.index != "none" and hasattr(horizon, "dtype") else None
         return Future(numbers, index if hasattr(index, "get_indexer") else None, clock)
+
+    def past(self, numbers: Array) -> NDArray[Any]:
+        """Return times (n,) of the series, given as numbers, as local dates or numbers."""
+        if not self._has_dates:
+            return numbers
+        if self.kind == "days":
+            utc = np.rint(numbers * _MICROSECONDS).astype("M8[us]")
+            return utc if self.zone is None else clock_times(utc, self.zone)
+        months = np.floor(numbers + _ROUNDING)
+        days = _MONTH * (numbers - months) * 86_400.0
+        dates = months.astype(int).astype("M8[M]").astype("M8[s]") + days.astype("m8[s]")
+        # Month ends, for example, are days before the starts of months.
+        last = np.array(self.stamp, dtype="M8[ns]").astype("M8[s]")
+        return np.asarray(dates + (last - dates[-1]))
 
     def follows_clock(self, period: float) -> bool:
         """Return whether a period follows the local time of a zone, as days and weeks do."""
