@@ -2,6 +2,7 @@
 
 import csv
 import io
+import json
 import re
 import subprocess
 import sys
@@ -169,6 +170,39 @@ def test_inspect(regressor):
         assert part in flat
     for name, share in shares(result.stdout, COLUMNS).items():
         assert share in {f"{100 * x:.1f} %" for x in model.importance().share}, name
+
+
+def test_the_summary_in_a_file_is_that_of_the_model_and_shown_without_its_libraries(
+    regressor, tmp_path
+):
+    result = bochner("explain", regressor)
+    model = library.load(regressor)
+    del model.record_["summary"]
+    library.save(model, tmp_path / "m.bochner")
+    assert bochner("explain", tmp_path / "m.bochner").stdout == result.stdout
+    lines = "import pathlib, sys; from bochner.cli.stored_summary import print_stored as show"
+    command = (
+        f"{lines}; assert show(pathlib.Path(sys.argv[1])); assert 'sklearn' not in sys.modules"
+    )
+    subprocess.run([sys.executable, "-c", command, str(regressor)], check=True, stdout=-3)
+
+
+def test_the_effect_of_a_column_is_printed_drawn_and_written(regressor, tmp_path):
+    effect = library.load(regressor).effect("a", n_values=16)
+    picture, out = tmp_path / "a.svg", tmp_path / "a.csv"
+    result = bochner("explain", regressor, "--column", "a", "--plot", picture, "--out", out)
+    heading, *lines = result.stdout.splitlines()
+    assert heading.split()[:5] == ["a", "average", "y", "lower", "upper"]
+    assert len(lines) == 16
+    places = [line.index("o", len("a  average y")) for line in lines]
+    assert np.argmax(places) == np.argmax(effect.mean)
+    assert np.argmin(places) == np.argmin(effect.mean)
+    assert "<svg" in picture.read_text()
+    np.testing.assert_allclose(pd.read_csv(out)["mean"], effect.mean)
+    points = json.loads(bochner("explain", regressor, "--column", "a", "--json").stdout)["effect"]
+    np.testing.assert_allclose([point["upper"] for point in points], effect.upper, rtol=1e-6)
+    shares = json.loads(bochner("explain", regressor, "--json").stdout)["importance"]
+    assert len(shares) == 3
 
 
 def shares(output, heading):

@@ -6,10 +6,10 @@ from functools import wraps
 from inspect import signature
 from numbers import Integral, Real
 from threading import local
-from typing import Any, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 import numpy as np
-from numpy.typing import ArrayLike, DTypeLike, NDArray
+from numpy.typing import NDArray
 from scipy import sparse
 from scipy.linalg import LinAlgError, cholesky, lapack
 from sklearn.utils.extmath import row_norms
@@ -36,8 +36,17 @@ class InputRows(Protocol):
     def mean(self, axis: int) -> Any: ...
 
 
-MatrixLike = ArrayLike | sparse.sparray | sparse.spmatrix | InputRows
-"""Rows that a user passes: an array, a sequence, a table, or a sparse matrix."""
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike as ArrayLike
+    from numpy.typing import DTypeLike as DTypeLike
+
+    MatrixLike = ArrayLike | sparse.sparray | sparse.spmatrix | InputRows
+else:  # `help` prints these names in place of unions of 300 characters
+    ArrayLike, DTypeLike, MatrixLike = (
+        type(name, (), {"__module__": "builtins"})
+        for name in ("ArrayLike", "DTypeLike", "MatrixLike")
+    )
+"""``MatrixLike`` are rows that a user passes: an array, a table, or a sparse matrix."""
 
 RandomState = int | np.random.RandomState | None
 """The values of scikit-learn's ``random_state``."""
@@ -132,6 +141,19 @@ def decimal_years(times: NDArray[np.datetime64]) -> Array:
     start, end = (some.astype("M8[us]") for some in (years, years + np.timedelta64(1, "Y")))
     fraction: Array = (times.astype("M8[us]") - start) / (end - start)
     return years.astype(np.int64) + 1970 + fraction  # datetime64 counts years from 1970
+
+
+def times_of(years: Array) -> NDArray[np.datetime64]:
+    """Return decimal years as times, the inverse of `decimal_years`; ``nan`` is not a time.
+
+    >>> times_of(np.array([1999.5]))
+    array(['1999-07-02T12:00:00.000'], dtype='datetime64[ms]')
+    """
+    is_time = np.isfinite(years)
+    first_years = np.floor(np.where(is_time, years, 0.0))
+    start, end = ((first_years + add - 1970).astype("M8[Y]").astype("M8[ms]") for add in (0, 1))
+    passed = (end - start).astype(np.float64) * np.where(is_time, years - first_years, 0.0)
+    return np.where(is_time, start + passed.round().astype("m8[ms]"), np.datetime64("NaT"))
 
 
 def as_array(value: ArrayLike) -> Array:

@@ -48,13 +48,30 @@ def register(
     arguments: Mapping[str, str] = _NOTHING,
     allow_nan: bool = False,
 ) -> Any:
-    r"""Register a kernel, another immutable value or an estimator with the library.
+    """Register a kernel, another immutable value or an estimator with the library.
 
     Use it as a class decorator, with or without arguments, or call it with a class. Model files
     may then hold objects of the class, and a kernel gets its spectral measure. The types of the
     saved attributes are read from annotations: the fields of a dataclass; the annotations
     ``level_: float`` in the body of an estimator, for the attributes that ``fit`` sets. Loading
     a model file needs the same registration, and never runs code from the file.
+
+    Examples
+    --------
+    >>> from dataclasses import dataclass
+    >>> import numpy as np
+    >>> import bochner
+    >>> from bochner.kernels import Correlation
+    >>> from bochner.spectral import (Chi, Isotropic)
+    >>> def gaussian_law(kernel, dim):
+    ...     return Isotropic(Chi(), dim, kernel.length_scale)
+    >>> @bochner.register(law=gaussian_law, name="bell")
+    ... @dataclass(frozen=True, slots=True)
+    ... class Bell(Correlation):
+    ...     def correlation(self, X, Y):
+    ...         return np.exp(-0.5 * ((X[:, None] - Y[None]) ** 2).sum(axis=2))
+    >>> bochner.spectral_measure(Bell(0.5), dim=3).is_positive
+    True
 
     Parameters
     ----------
@@ -93,23 +110,6 @@ def register(
         If the class is neither a dataclass nor an estimator.
     ValueError
         If another class or kernel has the name, one of the library's kernels included.
-
-    Examples
-    --------
-    >>> from dataclasses import dataclass
-    >>> import numpy as np
-    >>> import bochner
-    >>> from bochner.kernels import Correlation
-    >>> from bochner.spectral import (Chi, Isotropic)
-    >>> def gaussian_law(kernel, dim):
-    ...     return Isotropic(Chi(), dim, kernel.length_scale)
-    >>> @bochner.register(law=gaussian_law, name="bell")
-    ... @dataclass(frozen=True, slots=True)
-    ... class Bell(Correlation):
-    ...     def correlation(self, X, Y):
-    ...         return np.exp(-0.5 * ((X[:, None] - Y[None]) ** 2).sum(axis=2))
-    >>> bochner.spectral_measure(Bell(0.5), dim=3).is_positive
-    True
     """
 
     def registered(cls: type) -> type:

@@ -9,6 +9,7 @@ import typer
 from rich.console import Console
 
 from bochner._base.names import naming
+from bochner.cli.explaining import summary_blocks
 from bochner.cli.json_documents import fit_record
 from bochner.cli.options import fraction_option, read_options
 from bochner.cli.output import (
@@ -21,6 +22,7 @@ from bochner.cli.output import (
 )
 from bochner.cli.progress_line import reporting
 from bochner.cli.screen import print_studies
+from bochner.cli.stored_summary import stored
 from bochner.comparison.split import Roles, split_table
 from bochner.comparison.study import (
     Model,
@@ -90,6 +92,10 @@ def fit_table(options: SimpleNamespace) -> None:
                 until=until - _SHARE_OF_REPORT * (options.time_limit or 0.0) * (report is not None),
                 progress=progress,
             )
+            if studies[0].importance is not None:
+                parts = studies[0].importance, studies[0].interactions
+                model.record_["summary"] = stored(summary_blocks(model, *parts))
+                save(model, options.out)
             if report is not None:
                 from bochner.report import page
 
