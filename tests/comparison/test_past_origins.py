@@ -1,6 +1,7 @@
 """Forecasts that repeat a season, and errors from past origins."""
 
 from dataclasses import replace
+from functools import partial
 from types import SimpleNamespace
 
 import numpy as np
@@ -30,6 +31,7 @@ from bochner.comparison.simple_forecasts import (
     repeated_season,
     simple_forecasts,
 )
+from bochner.series.series_law import SeriesLaw
 
 NAN = np.nan
 
@@ -152,6 +154,7 @@ def test_shares_of_trends_add_up():
         shifts=np.linspace(0.2, 0.7, 6),
         positions=lambda times: np.rint(10.0 * times).astype(int),
     )
+    law.probability = partial(SeriesLaw.probability, law)
     facts = model_facts(law, pd.RangeIndex(100, 120))
     assert facts["Outliers"] == "101, ignored"
     assert facts["Shifts"] == "of the level at 102, 103, 104, 105 and 2 more"

@@ -55,6 +55,10 @@ class OriginScores:
         """Return the mean absolute error of a method."""
         return float(np.abs(self.errors[method]).mean())
 
+    def rmse(self, method: str) -> float:
+        """Return the root mean square error of a method."""
+        return float(np.sqrt(np.mean(self.errors[method] ** 2)))
+
     def mase(self, method: str) -> float:
         """Return the mean absolute scaled error of a method, NaN without a scale."""
         return float(np.abs(self.scaled[method]).mean())

@@ -12,17 +12,13 @@ from bochner._base.number_texts import (
     PLAIN,
     PLAIN_ENTRIES,
     counted,
+    may_be_years,
     number,
     percent,
     whole_percents,
 )
 from bochner.comparison.contenders import OURS
-from bochner.comparison.forecast_fits import (
-    OriginScores,
-    SeriesForecast,
-    best_other,
-    mean_scores,
-)
+from bochner.comparison.forecast_fits import OriginScores, SeriesForecast, best_other, mean_scores
 from bochner.comparison.outcomes import coverage_of
 from bochner.files.stamps import from_text
 from bochner.series.series_law import SeriesLaw
@@ -48,7 +44,6 @@ LEAST_PROBABLE, _CERTAIN = 0.5, 0.995
 NO_SEASON = f"none with a probability of {percent(LEAST_PROBABLE)} or more"
 """Text of a series without seasons."""
 
-_LEAST_YEAR = 1_000.0  # Smallest number that is shown like a year, with three decimals at most
 _MOST_BREAKS = 4  # Largest number of outliers or shifts that are listed
 
 
@@ -58,12 +53,8 @@ def shown_times(times: Any) -> list[str]:
         if (times == times.normalize()).all():
             return [time.strftime("%Y-%m-%d") for time in times]
         return [time.isoformat(sep=" ", timespec="minutes") for time in times]
-    if (
-        times.dtype.kind == "f"
-        and (times > _LEAST_YEAR).all()
-        and (times < 2.0 * _LEAST_YEAR).all()
-    ):
-        return [f"{round(time, 3):g}" if time.is_integer() else f"{time:.3f}" for time in times]
+    if times.dtype.kind == "f" and may_be_years(np.floor(times)):
+        return [f"{time:.7g}" for time in times]
     return [f"{time:.10g}" if times.dtype.kind == "f" else str(time) for time in times]
 
 
@@ -178,49 +169,34 @@ def _fixed(values: Sequence[float], size: float, digits: int, sign: str = "") ->
 
 
 def rounded_texts(values: Array) -> list[str]:
-    """Return a value and the ends of its interval, rounded to two digits of the interval's width.
-
-    >>> rounded_texts(np.array([76912.3, 70241.0, 81977.0]))
-    ['76,900', '70,200', '82,000']
-    """
+    """Return a value and its interval's ends, rounded to two digits of the interval's width."""
     return _fixed(values.tolist(), float(values[2] - values[1]), 2)
 
 
 def same_digits(values: Sequence[float]) -> list[str]:
-    """Return numbers with equally many decimals, which give the smallest three digits.
-
-    >>> same_digits([11.0, 28.84, 0.5])
-    ['11.000', '28.840', '0.500']
-    """
+    """Return numbers with equally many decimals, which give the smallest three digits."""
     sizes = [abs(value) for value in values if np.isfinite(value) and value]
     size = min(min(sizes, default=1.0), _WHOLE)
     return _fixed(values, size, _DIGITS)
 
 
 def signed(values: Sequence[float], unit: str = "") -> list[str]:
-    """Return numbers with signs, rounded to two digits of the largest one.
-
-    >>> signed([-0.31, 12.34], "%")
-    ['\u22120 %', '+12 %']
-    """
+    """Return numbers with signs, rounded to two digits of the largest one, or to whole numbers."""
     size = max(max(map(abs, values), default=1.0), PLAIN[0])
-    texts = _fixed(values, min(size, _WHOLE if size >= 10.0 else size), 2, "+")
+    texts = _fixed(values, min(size, 10.0), 2, "+")
     return [f"{text} {unit}".strip() for text in texts]
 
 
 def error_rows(scores: OriginScores) -> tuple[list[str], list[list[str]]]:
     """Return heads and rows of the errors of all methods of one series, the smallest first."""
     names, ours = scores.methods, scores.mae(OURS)
-    maes = [scores.mae(name) for name in names]
-    rmses = [float(np.sqrt(np.mean(scores.errors[name] ** 2))) for name in names]
-    against = [signed([100.0 * (mae / ours - 1.0)] if ours else [], "%") for mae in maes]
-    last = [
-        "" if name == OURS else "".join(text) for name, text in zip(names, against, strict=True)
-    ]
+    sizes = np.array([(scores.mae(name), scores.rmse(name)) for name in names])
+    columns = [same_digits(column) for column in sizes.T.tolist()]
+    changes = 100.0 * (sizes[:, 0] / ours - 1.0) if ours else np.full(len(names), np.nan)
+    columns += [[text for change in changes for text in signed([change], "%")]]
+    columns[-1][names.index(OURS)] = ""
     heads = ["method", "mean absolute error", "RMSE", f"against {OURS}"]
-    return heads, list(
-        map(list, zip(names, same_digits(maes), same_digits(rmses), last, strict=True))
-    )
+    return heads, [list(row) for row in zip(names, *columns, strict=True)]
 
 
 def series_rows(

@@ -2,7 +2,7 @@
 
 from calendar import day_abbr, month_abbr
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -10,8 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
-from bochner._base.arrays import Array, Index, MatrixLike, as_array, as_level
-from bochner.comparison.forecast_fits import SeriesForecast
+from bochner._base.arrays import Array, Index, as_array, as_level
 from bochner.comparison.forecast_words import LEAST_PROBABLE, signed
 from bochner.files.stamps import read_dates
 from bochner.plot import style
@@ -59,11 +58,7 @@ number beyond which two long seasons would make the forecast too narrow."""
 
 _WIDTH = 1.5 * style.WIDTH  # Width in inches of a picture along time, which fills a page
 
-_ROOM, _STRETCHED = 0.08, 1.5
-"""Margins of the vertical axis, and the ratio of all values to those of the axis from which values
-beyond it are drawn at its edge; shares of the height."""
-
-_CENTRAL = (0.002, 0.998)  # Quantiles of the observations that the axis always includes
+_IGNORED = "outlier, ignored"
 _FEW = 150  # Number of values up to which each of them is a point on the line
 
 Series = tuple[NDArray[Any], Array]
@@ -82,89 +77,56 @@ class ForecastDisplay(Display):
     start: Any = None  # Start of the forecast, marked by a line
     xlabel: str = "time"
     ylabel: str = "value"
-    n_earlier: int = 0  # Observations before the history that are not drawn
     outliers: Series | None = None  # Observations that the model ignores
     shifts: Sequence[Any] = ()  # Times of shifts of the level
 
     def describe(self) -> str:
         return f"Forecast of {self.ylabel} for {len(self.times)} times, with past values."
 
-    @property
-    def limits(self) -> tuple[float, float] | None:
-        """Limits of the vertical axis if extreme observations would stretch it, else ``None``."""
-        shown = [self.mean, *(end for _, *ends in self.bands for end in ends)]
-        shown += [] if self.truth is None else [self.truth[1]]
-        past = self.history[1][np.isfinite(self.history[1])] if self.history else self.mean
-        central = np.concatenate([*shown, np.quantile(past, _CENTRAL)])
-        low, high = float(np.nanmin(central)), float(np.nanmax(central))
-        room = _ROOM * (high - low)
-        everything = np.concatenate([central, past])
-        if np.ptp(everything[np.isfinite(everything)]) <= _STRETCHED * (high - low):
-            return None
-        return low - room, high + room
-
     def _layout(self) -> PanelLayout:
         return PanelLayout(width=_WIDTH, height=style.HEIGHT, is_wide=True)
 
     def _draw(self, axes: "Sequence[Axes]", theme: style.Theme) -> None:
         (axis,) = axes
-        low, high = self.limits or (-np.inf, np.inf)
         named: list[tuple[Any, str]] = []
-        observed = (self.history, self._observed(), style.DATA)
-        for series, name, color in (observed, (self.truth, "held out", style.MISSED)):
-            if series is None:
-                continue
-            times, (values,) = _with_gaps(series[0], series[1][None])
-            is_line = _is_regular(series[0])
-            mark = "o" if not is_line or len(times) <= _FEW else ""
-            (line,) = axis.plot(times, values, mark + "-" * is_line, color=color, lw=0.8, ms=1.4)
-            named.append((line, name))
-            for is_beyond, edge, mark in ((values < low, low, "v"), (values > high, high, "^")):
-                ends = np.full(int(is_beyond.sum()), edge)
-                axis.plot(times[is_beyond], ends, mark, color=color, ms=3.0, clip_on=False)
-        if self.outliers is not None and np.isfinite(self.outliers[1]).any():
-            times, values = self.outliers
-            form = {"ms": 6.0, "mec": style.MISSED, "mfc": "none", "clip_on": False}
-            for is_beyond, edge, mark in ((values < low, low, "v"), (values > high, high, "^")):
-                axis.plot(times[is_beyond], np.full(int(is_beyond.sum()), edge), mark, **form)
-            is_inside = (values >= low) & (values <= high)
-            (ring,) = axis.plot(times[is_inside], values[is_inside], "o", **form)
-            named.append((ring, "outlier, ignored"))
-        named += [(axis.plot(self.times, self.mean, color=style.MODEL, lw=1.2)[0], "forecast")]
-        for number, (level, lower, upper) in enumerate(
-            sorted(self.bands, key=lambda band: -band[0])
+        observed, held_out = (self.history, style.DATA), (self.truth, style.MISSED)
+        for (series, color), name in zip(
+            (observed, held_out), ("observed", "held out"), strict=True
         ):
+            if series is not None:
+                times, (values,) = _with_gaps(series[0], series[1][None])
+                is_line = len(times) < _REGULAR * len(series[0])
+                form = "-" * is_line + "o" * (not is_line or len(times) <= _FEW)
+                named += [(axis.plot(times, values, form, color=color, lw=0.8, ms=1.4)[0], name)]
+        named += [(axis.plot(self.times, self.mean, color=style.MODEL, lw=1.2)[0], "forecast")]
+        widest_first = sorted(self.bands, key=lambda band: -band[0])
+        for number, (level, lower, upper) in enumerate(widest_first):
             alpha = style.BAND * (1.0 + number)
             band = axis.fill_between(self.times, lower, upper, color=style.MODEL, alpha=alpha, lw=0)
             named.append((band, f"{100.0 * level:g} % interval"))
         starts = [] if self.start is None else [self.start]
-        for places, dashes, name in (
-            (self.shifts, ":", "level shift"),
-            (starts, "--", "forecast starts"),
+        for places, dashes, name in zip(
+            (self.shifts, starts), (":", "--"), ("level shift", "start"), strict=True
         ):
             lines = [axis.axvline(t, color=theme.ink, lw=0.7, ls=dashes, zorder=1) for t in places]
             named += [(line, name) for line in lines[:1]]
-        if self.limits is not None:
-            axis.set_ylim(low, high)
         axis.margins(x=0.01)
+        low, high = axis.get_ylim()
+        for time, value in zip(*(self.outliers or ((), ())), strict=True):
+            mark = "v" if value < low else "^" if value > high else "o"
+            (ring,) = axis.plot(time, np.clip(value, low, high), mark, mec=style.MISSED, ms=5.0)
+            ring.set(markerfacecolor="none", clip_on=False)
+            named = [each for each in named if each[1] != _IGNORED] + [(ring, _IGNORED)]
+        axis.set_ylim(low, high)
         finish(axis, self.xlabel, self.ylabel, are_dates=self.times.dtype.kind == "M")
-        handles, names = zip(*named, strict=True)
-        legend(axes, handles, names)
-
-    def _observed(self) -> str:
-        """Return the legend text of the observations, with their number if some are hidden."""
-        if self.history is None or not self.n_earlier:
-            return "observed"
-        n_shown = len(self.history[0])
-        return f"last {n_shown:,} of {n_shown + self.n_earlier:,} values"
+        legend(axes, *zip(*named, strict=True))
 
 
 def forecast(
-    model: BaseEstimator,
-    X: MatrixLike,
+    model: Forecaster,
+    X: ArrayLike,
     *,
     inputs: object = None,
-    history: object = None,
     truth: ArrayLike | None = None,
     level: float | Sequence[float] = 0.9,
     xlabel: str = "time",
@@ -172,7 +134,7 @@ def forecast(
     ax: "Axes | Sequence[Axes] | None" = None,
     theme: str = "light",
 ) -> ForecastDisplay:
-    """Draw a forecast with its intervals, the training series and held-out observations.
+    """Draw a forecast with its intervals, the last values of the series and held-out ones.
 
     Parameters
     ----------
@@ -182,8 +144,6 @@ def forecast(
         Number of steps after the series, or times, as in ``predict``.
     inputs : array-like of shape (n, d) or DataFrame, default=None
         Known inputs at these times, if the model has inputs.
-    history : pandas Series or tuple of array-likes (times, values), default=None
-        Observed series; by default the one that the model was fitted to, without outliers.
     truth : array-like of shape (n,), default=None
         Held-out values at ``X``; ``nan`` where a value is missing.
     level : float or sequence of floats, default=0.9
@@ -204,84 +164,41 @@ def forecast(
     >>> y = pd.Series(10.0 + np.sin(np.arange(60.0) * np.pi / 6.0), index=months)
     >>> display = plot.forecast(Forecaster(random_state=0).fit(y), 12, ylabel="sales")
     >>> display.times[0], len(display.history[0])
-    (np.datetime64('2020-01-01T00:00:00.000000000'), 60)
+    (np.datetime64('2020-01-01T00:00:00.000000000'), 48)
     """
-    levels = [float(each) for each in np.ravel(level)]
-    for each in levels:
-        as_level(each)
+    levels = [as_level(each) for each in np.ravel(level).tolist()]
     if not 1 <= len(levels) <= _MOST_BANDS:
         raise ValueError(f"level must be at most {_MOST_BANDS} levels, got {len(levels)}.")
     times = forecast_times(model, X)
     order = np.argsort(times, kind="stable")
+    if truth is not None and np.shape(truth) != times.shape:
+        raise ValueError(f"truth must have shape {times.shape}, got {np.shape(truth)}.")
+    held_out = None if truth is None else (times[order], as_array(truth)[order])
     times, mean = times[order], as_array(model.predict(X, inputs))[order]
     ends = [[as_array(e)[order] for e in model.predict_interval(X, q, inputs)] for q in levels]
     bands = [(each, lower, upper) for each, (lower, upper) in zip(levels, ends, strict=True)]
-    held_out = None if truth is None else (times, as_array(truth)[order[: np.size(truth)]])
-    (series,) = model.series_.values()
-    past = series.history() if history is None else _history(history)
-    for name, part in (("history", past), ("truth", held_out)):
-        if part is not None and part[0].shape != part[1].shape:
-            raise ValueError(
-                f"{name} must have one value for each time, got shapes {part[0].shape} and "
-                f"{part[1].shape}."
-            )
-    start = None if times.min() <= past[0].max() else times.min()
-    display = ForecastDisplay(times, mean, bands, past, held_out, start, xlabel, ylabel)
-    if len(past[0]) == len(series.law.times):
-        display = _with_breaks(display, past, model)
-    return display.plot(ax, theme=theme)
-
-
-def _with_breaks(display: ForecastDisplay, past: Series, model: Forecaster) -> ForecastDisplay:
-    """Return the display with the outliers and the shifts of the level within its history."""
-    assert display.history is not None
-    outliers, shifts = (past[0][each] for each in (model.outliers_, model.level_shifts_))
-    is_shown = outliers >= display.history[0][0]
-    marked = outliers[is_shown], past[1][model.outliers_][is_shown]
-    times, values = display.history
-    history = times, np.where(np.isin(times, outliers), np.nan, values)
-    shifts = shifts[shifts >= times[0]]
-    return replace(display, history=history, outliers=marked, shifts=shifts)
-
-
-def forecast_display(
-    one: SeriesForecast, model: Forecaster, level: float, ylabel: str = ""
-) -> ForecastDisplay:
-    """Return the undrawn display of a forecast and its history."""
-    times, past = drawn_times(one.times), (drawn_times(one.values.index), as_array(one.values))
-    step = model.series_["y"].timeline.step or np.inf
+    (series,), step = model.series_.values(), model.series_["y"].timeline.step or np.inf
+    past, values = series.history()
     longest = max((2.0 * period.length / step for period in model.periods_), default=0.0)
     count = max(_FEWEST_PAST, _PAST * len(times))
     if count < longest <= _MOST_PAST * len(times):
         count = int(np.ceil(longest))
-    display = ForecastDisplay(
-        times,
-        one.mean,
-        [(level, one.lower, one.upper)],
-        (past[0][-count:], past[1][-count:]),
-        start=times[0],
-        xlabel="" if times.dtype.kind == "M" else str(one.times.name or "time"),
-        ylabel=ylabel or one.name,
-        n_earlier=max(0, len(one.values) - count),
-    )
-    return _with_breaks(display, past, model)
-
-
-def _history(history: Any) -> Series:
-    """Return the times and values of a pandas series, or of a pair of times and values."""
-    if hasattr(history, "index") and hasattr(history, "iloc"):
-        return drawn_times(history.index), as_array(history)
-    return drawn_times(history[0]), as_array(history[1])
+    first = max(0, len(past) - count)
+    outliers, shifts = (place[place >= first] for place in (model.outliers_, model.level_shifts_))
+    shown = past[first:], np.where(np.isin(np.arange(len(past)), outliers), np.nan, values)[first:]
+    start = None if times.min() <= past.max() else times.min()
+    ignored = past[outliers], values[outliers]
+    parts = times, mean, bands, shown, held_out, start, xlabel, ylabel, ignored, past[shifts]
+    return ForecastDisplay(*parts).plot(ax, theme=theme)
 
 
 _HEIGHT = 1.2  # Height in inches of a panel with its title
 _LEFT = 40.0  # Width in points of the ticks to the left of a panel
 
-_GAP, _USUAL, _REGULAR = 1.6, 0.5, 0.6
-"""A gap is a step between times longer than the first number times the quantile of all steps at the
-second number; a line joins times if the third number is the share of steps without gaps."""
+_GAP, _OFTEN, _REGULAR = 1.6, 0.75, 1.2
+"""A gap is a step longer than the first number times the median, and than the share of steps of
+the second number; fewer gaps than the excess of the third are those of a line."""
 
-_OFTEN = 0.95  # Share of the steps between business days that include those over weekends
 _LAST = 0.3  # Height in inches of the ticks and the label below the last panel
 _MOST_CYCLES = 6  # Number of periods from which a season is drawn as one period
 
@@ -374,26 +291,19 @@ class ComponentsDisplay(Display):
                 axis.set_xticks(cycle.ticks, cycle.labels)
 
 
-def _is_regular(times: NDArray[np.generic]) -> bool:
-    """Return whether most steps have about the same length, so that a line may join the times."""
-    steps = np.diff(times).astype(np.float64)
-    middle = np.median(steps) if len(steps) else 0.0
-    return len(steps) > 1 and bool(np.mean(np.abs(steps / middle - 1.0) < _GAP - 1.0) >= _REGULAR)
-
-
 def _with_gaps(times: NDArray[np.generic], values: Array) -> tuple[NDArray[Any], Array]:
     """Insert NaN into values (k, n) at gaps between times (n,), so that lines are interrupted."""
     if len(times) < 3:
         return times, values
     steps = np.diff(times).astype(np.float64)
-    usual = np.quantile(steps, _USUAL)
     # Weekends of business days are no gaps.
-    after = np.flatnonzero(steps > max(_GAP * usual, np.quantile(steps, _OFTEN))) + 1
+    longest = max(_GAP * np.median(steps), np.quantile(steps, _OFTEN))
+    after = np.flatnonzero(steps > longest) + 1
     return np.insert(times, after, times[after]), np.insert(values, after, np.nan, axis=1)
 
 
 def components(
-    model: BaseEstimator,
+    model: Forecaster,
     times: ArrayLike,
     X: object = None,
     *,

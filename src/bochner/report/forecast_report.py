@@ -6,14 +6,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from os import PathLike
 
-from bochner._base.number_texts import counted, number, percent
+from bochner._base.number_texts import counted, number
 from bochner.comparison.contenders import OURS
-from bochner.comparison.forecast_fits import (
-    OriginScores,
-    SeriesForecast,
-    best_other,
-    mean_scores,
-)
+from bochner.comparison.forecast_fits import OriginScores, SeriesForecast
 from bochner.comparison.forecast_words import (
     error_rows,
     first_to_last,
@@ -22,11 +17,10 @@ from bochner.comparison.forecast_words import (
     missing_times,
     model_facts,
     outlook_sentence,
-    same_digits,
     series_rows,
     shown_times,
 )
-from bochner.plot.series_plots import components, forecast_display
+from bochner.plot.series_plots import components, forecast
 from bochner.report.html_blocks import Block, Cell, Section, Table, drawn
 from bochner.report.name_texts import cut
 from bochner.report.page import Head, Title, rendered, write_page
@@ -59,8 +53,7 @@ def write_forecasts(
     sections = [] if is_single else [_overview(forecasts, names, known, level)]
     for place, (name, one) in enumerate(zip(names[:_MOST_SERIES], forecasts, strict=False)):
         alone = model if model.is_single_ else model.of(name)
-        is_summed = model.reconciliation_ is not None
-        parts = list(_parts(alone, one, known.get(name), level, target, is_summed))
+        parts = list(_parts(alone, one, known.get(name), level, target))
         if not is_single:
             parts = [replace(part, anchor=f"s{place}-{part.anchor}") for part in parts]
             parts = [Section(f"s{place}", cut(one.name), parts=parts)]
@@ -73,21 +66,8 @@ def write_forecasts(
         outlook = outlook_sentence(forecasts[0], level)
         verdict, coverage = outlook, f"{verdict} {coverage}".strip()
     title = Title("Report on a forecast", "Forecast of", target, cut(source), what)
-    head = Head(target, verdict, coverage, _figures(known, level), [], "")
+    head = Head(target, verdict, coverage, [], [], "")
     write_page(rendered(title, [head], sections), path)
-
-
-def _figures(scores: Mapping[str, OriginScores], level: float) -> list[tuple[str, str]]:
-    if not scores:
-        return []
-    ours, other, share = mean_scores(scores.values())
-    name, what = best_other(scores.values()), "mean absolute scaled error"
-    if len(scores) == 1:
-        (only,) = scores.values()
-        ours, other, what = only.mae(OURS), only.mae(name), "mean absolute error of past forecasts"
-    first, second = same_digits((ours, other))
-    inside = f"of past values in {100.0 * level:g} % intervals"
-    return [(first, what), (second, f"that of “{name}”"), (percent(share), inside)]
 
 
 def _overview(
@@ -130,19 +110,20 @@ def _parts(
     scores: OriginScores | None,
     level: float,
     target: str,
-    is_summed: bool,
 ) -> Iterator[Section]:
     """Yield the report sections of one series."""
+    later = None if one.inputs is None else one.inputs.iloc[-len(one.times) :]
+    display = forecast(model, one.times, inputs=later, level=level, ylabel=target, xlabel="")
+    n_past = 0 if display.history is None else len(display.history[0])
     caption = (
-        f"The series and its forecast for {counted(len(one.mean), one.unit)}, with "
-        f"{100.0 * level:g} % intervals."
+        f"The last {counted(n_past, 'value')} of {len(one.values):,} and the forecast for "
+        f"{counted(len(one.mean), one.unit)}, with {100.0 * level:g} % intervals."
     )
-    display = forecast_display(one, model, level, target)
     figure = drawn(display, f"Forecast of {cut(one.name)}", caption)
     yield Section("forecast", "Forecast", [figure])
     if scores is not None:
         yield Section("errors", "Errors from past origins", [_errors(scores)])
-    yield Section("components", "Components", _components(model, one, level, is_summed))
+    yield Section("components", "Components", _components(model, one, level))
     yield Section("values", "Values", [_values(one, level)])
 
 
@@ -158,9 +139,7 @@ def _errors(scores: OriginScores) -> Table:
     return Table("Errors on values that were held out", heads, _cells(rows), note, emphasized=own)
 
 
-def _components(
-    model: Forecaster, one: SeriesForecast, level: float, is_summed: bool
-) -> list[Block]:
+def _components(model: Forecaster, one: SeriesForecast, level: float) -> list[Block]:
     """Return facts on the model, and a picture of the components of the forecast."""
     (series,) = model.series_.values()
     times = one.values.index[-_MOST_PAST:].append(one.times)
@@ -173,7 +152,7 @@ def _components(
     caption = (
         f"What each component adds{' or multiplies, in per cent' if is_log else ''}, the largest "
         f"first, with {100.0 * level:g} % intervals. A season of many periods is drawn as its last "
-        f"one.{' Components are those of this series alone.' if is_summed else ''}"
+        "one."
     )
     return [facts, drawn(display, "Components", caption)]
 

@@ -261,29 +261,26 @@ class Searcher:
         A part of a season has the season's name, and an irregular cycle that of the remainder.
         """
         seasons, cycle = fit.structure.seasons, fit.structure.cycle
-        shortest = _LONGER * max((season.period for season in seasons), default=0.0)
-
-        def learned(wave: Waves) -> tuple[float, float]:
-            theta = fit.mode.theta[fit.mode.model.place(wave)]
-            return float(np.exp(theta[-1])) if wave.freedom else wave.period, float(
-                np.exp(theta[1])
-            )
-
-        def name(wave: Waves) -> str:
-            return self.names(learned(wave)[0]) if wave.freedom and wave in waves else wave.name
+        longest, names = max((each.period for each in seasons), default=0.0), dict[Waves, str]()
+        lengths = {each: each.period for each in seasons}
+        for wave in filter(None, waves):
+            if wave.freedom:
+                theta = np.exp(fit.mode.theta[fit.mode.model.place(wave)])
+                lengths[wave], names[wave] = float(theta[-1]), self.names(float(theta[-1]))
+                if wave is cycle:
+                    is_season = theta[-1] > _LONGER * longest
+                    is_season &= theta[1] >= _REGULAR_CYCLES * theta[-1]
+                    names[wave] = f"cycle of {names[wave]}" if is_season else SHORT_TERM
+        for wave in seasons:
+            parents = [each for each in seasons if _is_harmonic(lengths[wave], lengths[each])]
+            if wave in names and parents:
+                names[wave] = names.get(parents[0], parents[0].name)
 
         def renamed(wave: Waves) -> Waves:
-            period, memory = learned(wave)
-            if wave is cycle:
-                is_regular = memory >= _REGULAR_CYCLES * period and period > shortest
-                return replace(wave, name=f"cycle of {name(wave)}" if is_regular else SHORT_TERM)
-            parents = (each for each in seasons if _is_harmonic(period, learned(each)[0]))
-            return replace(wave, name=name(next(parents, wave) if wave.freedom else wave))
+            return replace(wave, name=names.get(wave, wave.name))
 
         structure = replace(
-            fit.structure,
-            seasons=tuple(renamed(wave) if wave in waves else wave for wave in seasons),
-            cycle=renamed(cycle) if cycle is not None and cycle in waves else cycle,
+            fit.structure, seasons=tuple(map(renamed, seasons)), cycle=cycle and renamed(cycle)
         )
         model = structure.model(self.step, self.n_inputs, self.priors)
         return Fit(structure, replace(fit.mode, model=model))
@@ -403,7 +400,8 @@ def learn(
         fits, rows_of_fits = [*fits, unbroken], [*rows_of_fits, all_rows]
         log_weights = np.append(log_weights + np.log1p(-NEW_BREAKS), np.log(NEW_BREAKS))
     plan.progress("drawing from the posterior of the parameters")
-    return SeriesLaw.of(fits, log_weights, rows_of_fits, outliers, name, units, rng, plan.n_threads)
+    breaks = outliers, all_rows.values[outliers]
+    return SeriesLaw.of(fits, log_weights, rows_of_fits, *breaks, name, units, rng, plan.n_threads)
 
 
 def _first(

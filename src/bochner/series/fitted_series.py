@@ -77,13 +77,14 @@ class FittedSeries:
             )
         return Ahead(rows, np.argsort(order, kind="stable"), future)
 
-    def history(self) -> tuple[NDArray[np.generic], Array]:
-        """Return times (n,), as numbers or local dates, and values, NaN for ignored outliers."""
+    def history(self) -> tuple[NDArray[Any], Array]:
+        """Return times (n,), as numbers or local dates, and values, NaN for unknown ones."""
         law, units = self.law, self.law.units
         back = TRANSFORMATIONS[law.transformation].back
-        values = back(units.centre + units.deviation * law.values)
+        values = np.where(law.is_known, law.values, np.nan)
+        values[law.positions(law.outliers)] = law.ignored
         times = self.timeline.past(units.start + units.span * law.times)
-        return times, np.where(law.is_known, values, np.nan)
+        return times, back(units.centre + units.deviation * values)
 
     def try_out(self) -> None:
         """Raise ValueError unless a test forecast has finite moments, draws and intervals."""

@@ -66,6 +66,7 @@ class Period(NamedTuple):
         "factors": "h",
         "clock": "n",
         "outliers": "k",
+        "ignored": "k",
     }
 )
 @dataclass(frozen=True, slots=True, eq=False)
@@ -85,6 +86,7 @@ class SeriesLaw:
     clock: Array | None = None  # (n,): See `ScaledSeries`
     large: float = 0.0  # Share of forecasts with large errors: see `Calibration`
     outliers: Array = field(default_factory=lambda: np.zeros(0))  # (k,): Times of outliers
+    ignored: Array = field(default_factory=lambda: np.zeros(0))  # (k,): Values of outliers
     n_earlier: int = 0
 
     def __post_init__(self) -> None:
@@ -127,6 +129,7 @@ class SeriesLaw:
         log_weights: Array,
         rows_of_fits: Sequence[ScaledSeries],
         outliers: Index,
+        ignored: Array,
         transformation: str,
         units: SeriesUnits,
         rng: Generator,
@@ -191,6 +194,7 @@ class SeriesLaw:
             rows.clock,
             calibration.large,
             rows.times[outliers],
+            ignored,
         )
 
     @property
