@@ -232,7 +232,7 @@ class PositiveFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
         if keys.shape[1] != self.n_features_in_:
             raise ValueError(
                 f"{name} has {keys.shape[1]} columns, but queries have {self.n_features_in_}: "
-                f"inner products need rows of one width. Map either to the other's before."
+                "inner products need rows of one width. Map one of them to that width first."
             )
         return keys
 

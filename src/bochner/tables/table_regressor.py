@@ -338,8 +338,8 @@ class TableRegressor(RegressorMixin, TableModel):
         assert weight is not None
         if not weight.all():
             raise ValueError(
-                "sample_weight of new targets must be positive, got a zero: a target of weight "
-                "zero has a noise without bound. Leave such rows out."
+                "sample_weight of new targets must be positive, got a zero, which makes the noise "
+                "infinite. Leave such rows out."
             )
         return rows, weight / self.weight_unit_
 
