@@ -300,8 +300,8 @@ class TableRegressor(RegressorMixin, TableModel):
         """Return quantiles (n, q) or (n, t, q) of new targets at levels (q,) between 0 and 1.
 
         A quantile is the mean plus a quantile of signed left-out residuals in units of the
-        predictive standard deviation, so that errors need not be symmetric. Beyond the
-        level ``1 / sqrt(4 s)`` of s residuals, quantiles are those of a normal tail. Means and standard
+        predictive standard deviation, so that errors need not be symmetric. Beyond the level ``1 /
+        sqrt(4 s)`` of s residuals, quantiles are those of a normal tail. Means and standard
         deviations of :meth:`predict` are those of the same distribution. ``sample_weight`` (n,) is
         as in :meth:`predict`.
         """
