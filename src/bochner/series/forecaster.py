@@ -160,9 +160,9 @@ class Forecaster(BaseEstimator):
         """Return point forecasts and, with ``return_std``, standard deviations.
 
         Raises ``TypeError`` if the series has dates and the times are numbers, or the reverse.
-        Raises ``ValueError`` if inputs are missing, have another shape or differ from the fit at a
-        time of the series, times repeat or precede it, or they are irregular and ``horizon`` is a
-        number.
+        Raises ``ValueError`` if inputs are missing, have another shape or, at times of the series,
+        other values than in the fit, if times repeat or are before the series, or if the series is
+        irregular and ``horizon`` is a number.
 
         Parameters
         ----------
