@@ -61,7 +61,7 @@ plant_edits(
     Searcher,
     "_renamed",
     lambda: test_forecaster_periods.check_seasons("a short fluctuation of days"),
-    fluctuations_are_seasons=("if is_regular else SHORT_TERM", "if True else SHORT_TERM"),
+    fluctuations_are_seasons=("if is_season else SHORT_TERM", "if True else SHORT_TERM"),
 )
 plant_edits(
     component_search,
