@@ -13,7 +13,6 @@ from bochner._base.progress import Progress
 from bochner._base.registry import register
 from bochner.series.component_search import Plan, learn
 from bochner.series.priors import GENERAL, PRIORS, SeriesPriors
-from bochner.series.reconciliation import DrawnForecast, Reconciliation, ScoredLaw
 from bochner.series.series_law import SeriesLaw
 from bochner.series.series_model import ScaledSeries
 from bochner.series.series_rows import SeriesRows, future_inputs
@@ -29,15 +28,11 @@ _NEAR = 0.05
 """Relative tolerance of the number of steps per year: leap years and months of different lengths
 change it by less."""
 
-_TRIAL_STEPS = (1.0, 30.0)
-"""Horizons, in steps, of the test forecast of a model loaded from a file."""
-
+_TRIAL_STEPS = (1.0, 30.0)  # Horizons, in steps, of the test forecast of a model loaded from a file
 _ENDS = np.array([0.005, 0.995])
 """Quantile levels of the test forecast: the ends of a 99 % interval."""
 
-_MOST_YEARS = 40
-"""Longest series without dates whose values are taken as yearly."""
-
+_MOST_YEARS = 40  # Longest series without dates whose values are taken as yearly
 _LEAST_SHARED = 300
 """Smallest number of rows for a fit by several threads: with 500 rows, two threads take 10 % less
 time, with 100 rows 30 % more."""
@@ -80,6 +75,15 @@ class FittedSeries:
                 "pass those of the fit at times of the series, because the values belong to them."
             )
         return Ahead(rows, np.argsort(order, kind="stable"), future)
+
+    def history(self) -> tuple[NDArray[Any], Array]:
+        """Return times (n,), as numbers or local dates, and values, NaN for unknown ones."""
+        law, units = self.law, self.law.units
+        back = TRANSFORMATIONS[law.transformation].back
+        values = np.where(law.is_known, law.values, np.nan)
+        values[law.positions(law.outliers)] = law.ignored
+        times = self.timeline.past(units.start + units.span * law.times)
+        return times, back(units.centre + units.deviation * values)
 
     def try_out(self) -> None:
         """Raise ValueError unless a test forecast has finite moments, draws and intervals."""
@@ -159,6 +163,8 @@ def _priors(
     if timeline.kind in ("months", "days"):
         months = step if timeline.kind == "months" else step / _MONTH
         steps_of_year = 12.0 / months
+    elif timeline.are_years:
+        steps_of_year = 1.0 / step
     elif is_auto:
         steps_of_year = 1.0 if n_rows <= _MOST_YEARS else 0.0
     else:
@@ -194,25 +200,19 @@ def in_one_frame(results: Mapping[str, Any]) -> Any:
     return labelled(columns, indices[0], list(results))
 
 
-Predictive = PredictiveMixture | DrawnForecast
-"""Predictive laws of the values of one series at the requested times."""
-
-
 @dataclass(frozen=True, slots=True, eq=False)
 class SeriesForecasts:
-    """Fitted series by name, with the rows to predict at and the sum constraints."""
+    """Fitted series by name, with the rows to predict at."""
 
     fitted: Mapping[str, FittedSeries]
     ahead: Mapping[str, Ahead]
     is_single: bool
-    sums: Reconciliation | None
 
     @classmethod
     def at(
         cls,
         fitted: Mapping[str, FittedSeries],
         is_single: bool,
-        sums: Reconciliation | None,
         horizon: object,
         X: object,
     ) -> "SeriesForecasts":
@@ -222,17 +222,11 @@ class SeriesForecasts:
             name: one.at(horizon, X if of_each is None else of_each.get(name))
             for name, one in fitted.items()
         }
-        return cls(fitted, ahead, is_single, sums)
+        return cls(fitted, ahead, is_single)
 
-    def laws(self) -> dict[str, Predictive]:
+    def laws(self) -> dict[str, PredictiveMixture]:
         """Return the predictive law of each series."""
-        laws: dict[str, Predictive] = {
-            name: one.law.predict(self.ahead[name].rows) for name, one in self.fitted.items()
-        }
-        if self.sums is not None:
-            scored = self._scored(self.sums, laws)
-            laws |= zip(self.sums.names, self.sums.forecast(scored), strict=True)
-        return laws
+        return {name: one.law.predict(self.ahead[name].rows) for name, one in self.fitted.items()}
 
     def sample(self, count: int, rng: Generator) -> Any:
         """Return sample paths (h, count) of each series; ValueError for times before its end."""
@@ -241,20 +235,14 @@ class SeriesForecasts:
                 raise ValueError(
                     "Times to sample at must lie after the last known value of the series."
                 )
-        sums, drawn = self.sums, {}
-        for name, one in self.fitted.items():
-            draw = one.law.sample if sums is None or name not in sums.names else one.law.paths
-            drawn[name] = draw(self.ahead[name].rows, count, rng)
-        if sums is not None:
-            laws = {
-                name: self.fitted[name].law.predict(self.ahead[name].rows) for name in sums.names
-            }
-            paths = sums.sample(self._scored(sums, laws), [drawn[name] for name in sums.names])
-            drawn |= zip(sums.names, paths, strict=True)
+        drawn = {
+            name: one.law.sample(self.ahead[name].rows, count, rng)
+            for name, one in self.fitted.items()
+        }
         return self.each(lambda name: drawn[name].T, list(range(count)))
 
     def components(self, ends: Array) -> Any:
-        """Return mean and quantiles ``ends`` (h, 3) of each series' components, ignoring sums."""
+        """Return mean and quantiles ``ends`` (h, 3) of each series' components."""
 
         def of_series(series: str, ahead: Ahead) -> Any:
             laws = self.fitted[series].law.components_at(ahead.rows)
@@ -279,7 +267,9 @@ class SeriesForecasts:
 
         return self.by_name(of_series)
 
-    def framed(self, laws: Mapping[str, Predictive], values: Callable[[Predictive], Array]) -> Any:
+    def framed(
+        self, laws: Mapping[str, PredictiveMixture], values: Callable[[PredictiveMixture], Array]
+    ) -> Any:
         """Return values (h,) of each law, in one data frame if the series share an index."""
         results = self.each(lambda name: values(laws[name]))
         return results if self.is_single else in_one_frame(results)
@@ -294,17 +284,3 @@ class SeriesForecasts:
         """Apply a function to each series; return the results by name, or the result if single."""
         results = {name: evaluate(name, ahead) for name, ahead in self.ahead.items()}
         return next(iter(results.values())) if self.is_single else results
-
-    def _scored(self, sums: Reconciliation, laws: Mapping[str, Any]) -> list[ScoredLaw]:
-        """Return quantile functions of the series in ``sums``; ValueError if their times differ."""
-        first = sums.names[0]
-        for name in sums.names[1:]:
-            kinds = [self.fitted[each].timeline.kind for each in (first, name)]
-            times = [self.ahead[each].future.numbers.tolist() for each in (first, name)]
-            if kinds[0] != kinds[1] or times[0] != times[1]:
-                raise ValueError(
-                    f"Forecasts of {first!r} and {name!r} are for different times, so that they "
-                    "cannot add up: fit series that end at the same time, with NaN for unknown "
-                    "values, or pass times to predict at instead of a number of steps."
-                )
-        return [ScoredLaw.of(laws[name]) for name in sums.names]

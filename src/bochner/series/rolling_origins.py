@@ -10,23 +10,18 @@ from sklearn.base import BaseEstimator, clone
 
 from bochner._base.arrays import Array, as_count
 from bochner.series.series_rows import SeriesRows, check_taken, read_series, several
-from bochner.series.summed_series import check_sums, with_sums
 from bochner.series.timelines import tidy
 
-_ONE = "y"
-"""Name of the series if there is only one."""
+_ONE = "y"  # Name of the series if there is only one
 
 FEWEST_BEFORE = 8
 """Smallest number of values before the first origin; a fit needs as many known values."""
 
-_PERIODS = 4
-"""Number of periods over which steps are counted, as a day may have 23 or 25 hours."""
-
+_PERIODS = 4  # Number of periods over which steps are counted, as a day may have 23 or 25 hours
 _ROUNDING = 0.02
 """Tolerance of the end of a step, as a share of a period, because a mean year has 365.2425 days."""
 
-_MOST_STEPS = 1_000_000
-"""Largest number of steps that are counted; no series has more rows."""
+_MOST_STEPS = 1_000_000  # Largest number of steps that are counted; no series has more rows
 
 
 def rolling_table(
@@ -42,7 +37,7 @@ def rolling_table(
 ) -> Any:
     """Return the table of forecasts that `bochner.Forecaster.cross_validate` returns."""
     group = several(y)
-    named = {_ONE: y} if group is None else with_sums(group, check_sums(model.sums, group))
+    named = {_ONE: y} if group is None else group
     of_each = X if group is not None and isinstance(X, dict) else None
     series = {
         name: read_series(one, X if of_each is None else of_each.get(name), times)
@@ -113,13 +108,11 @@ def _forecasts(
     for name, rows in series.items():
         values = [each if fitted.is_single_ else each[name] for each in (mean, lower, upper)]
         columns = dict(zip(("predicted", "lower", "upper"), map(np.asarray, values), strict=True))
-        if fitted.reconciliation_ is None:
-            alone = fitted if fitted.is_single_ else fitted.of(name)
-            inputs = later.get(name) if isinstance(later, dict) else later
-            observed = rows.values[after]
-            filled = np.where(np.isfinite(observed), observed, columns["predicted"])
-            density = alone.log_density(filled, inputs, times=where)
-            columns["log_density"] = np.asarray(density)
+        alone = fitted if fitted.is_single_ else fitted.of(name)
+        inputs = later.get(name) if isinstance(later, dict) else later
+        observed = rows.values[after]
+        filled = np.where(np.isfinite(observed), observed, columns["predicted"])
+        columns["log_density"] = np.asarray(alone.log_density(filled, inputs, times=where))
         forecasts[name] = columns
     return forecasts
 
@@ -136,8 +129,7 @@ def _errors(observed: Array, forecast: dict[str, Array], scale: float) -> dict[s
         "covered": np.where(is_known, (lower <= observed) & (observed <= upper), np.nan),
         "scaled_error": (observed - predicted) / scale,
     }
-    if "log_density" in forecast:
-        columns["log_density"] = np.where(is_known, forecast["log_density"], np.nan)
+    columns["log_density"] = np.where(is_known, forecast["log_density"], np.nan)
     return columns
 
 
@@ -161,20 +153,25 @@ def _where(y: object, times: Any, after: slice) -> Any:
     return index[after] if hasattr(index, "get_indexer") else after.stop - after.start
 
 
-def season_steps(series: SeriesRows) -> int:
-    """Return the shortest period of the calendar in steps, or one."""
-    timeline, step = series.timeline, series.timeline.step
+def calendar_steps(series: SeriesRows) -> dict[str, int]:
+    """Return the periods of the calendar in steps, by name and in increasing order."""
+    timeline, step, periods = series.timeline, series.timeline.step, dict[str, int]()
     if step is None:
-        return 1
-    for length, _ in sorted(timeline.calendar):
+        return periods
+    for length, name in sorted(timeline.calendar):
         # A week has five business days, and four weeks have twenty.
         most = int(np.ceil(_PERIODS * length / step)) + 1
         if most > _MOST_STEPS:
             break
         ahead = timeline.future(most).numbers - timeline.last
         if (steps := round(np.sum(ahead <= (_PERIODS + _ROUNDING) * length) / _PERIODS)) > 1:
-            return steps
-    return 1
+            periods[name.removeprefix("1 ")] = steps
+    return periods
+
+
+def season_steps(series: SeriesRows) -> int:
+    """Return the shortest period of the calendar in steps, or one."""
+    return next(iter(calendar_steps(series).values()), 1)
 
 
 def seasonal_scale(values: Array, season: int) -> float:
