@@ -112,9 +112,10 @@ planted(
 )(
     edit(
         rolling_origins,
-        "calendar_steps",
+        "season_steps",
         "round(np.sum(",
         "round(length / step + 0.0 * np.sum(",
+        forecasts,
     )
 )
 
