@@ -86,9 +86,10 @@ def explain_model(options: SimpleNamespace) -> None:
         return
     if options.row:
         raise InputError("--row is for predictions of a table: name its FILE after the model.")
-    if not options.column and (options.plot or options.out):
-        name = "plot" if options.plot else "out"
-        raise InputError(f"--{name} needs --column, or a table after the model.")
+    if options.plot and not options.column:
+        raise InputError("--plot draws the effect of a column: give its name as --column.")
+    if options.out and not options.column:
+        raise InputError("--out needs --column, or a table after the model.")
     model = load_any(options.model)
     if isinstance(model, Forecaster):
         if options.column or options.as_json:
