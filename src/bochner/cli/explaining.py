@@ -34,7 +34,7 @@ from bochner.cli.output import (
 )
 from bochner.cli.progress_line import reporting
 from bochner.cli.screen import print_shares, share_blocks
-from bochner.comparison.forecast_fits import model_facts, shown_times
+from bochner.comparison.forecast_words import model_facts, shown_times
 from bochner.comparison.outcomes import METRICS, SHARES
 from bochner.comparison.study import Model
 from bochner.comparison.verdict import FUNCTIONS

@@ -101,6 +101,7 @@ class Figure:
     title: str
     svg: str
     caption: str
+    is_wide: bool = False
     kind: ClassVar[str] = "figure"
 
 
@@ -149,13 +150,13 @@ def drawn(display: Display, title: str, caption: str) -> Figure:
         svg = svg.replace("<image ", '<image class="cloud" ')
     for name, color in _COLORS.items():
         svg = svg.replace(color, f"var(--{name}, {color})")
-    return Figure(title, without_control(svg), caption)
+    return Figure(title, without_control(svg), caption, display._layout().is_wide)
 
 
 def _plotted(display: Display) -> Display:
     """Draw a display; a single column of panels gets the width of single report figures."""
     layout = display._layout()
-    if min(layout.panels, layout.columns) > 1 or (layout.width or WIDTH) <= WIDTH:
+    if layout.is_wide or min(layout.panels, layout.columns) > 1 or (layout.width or WIDTH) <= WIDTH:
         return display.plot()
     with styled():
         _, axes = new_axes(replace(layout, width=WIDTH))

@@ -19,8 +19,7 @@ from bochner.series.series_law import SeriesLaw
 from bochner.series.series_rows import SeriesRows, series_values, several, taken_series
 from bochner.series.value_transformations import TRANSFORMATIONS
 
-_ONE = "y"
-"""Name of the series if only one is fitted."""
+_ONE = "y"  # Name of the series if only one is fitted
 
 
 @register
