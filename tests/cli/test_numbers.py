@@ -88,7 +88,7 @@ def on_screen(own):
     found = scores_of(own)
     if own.classes is not None:
         losses = -np.log(own.probability[own.y[:, None] == own.classes])
-        return *mean_error(losses), *found["error"]
+        return *mean_error(losses), *(100.0 * part for part in found["error"])
     shares = (100.0 * found[name][0] for name in ("r2", "coverage"))
     return *found["rmse"], found["mae"][0], *shares
 
