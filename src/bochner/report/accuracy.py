@@ -57,8 +57,8 @@ def _errors_text(subject: Subject) -> str:
     parts = "groups" if study.own.clusters is not None else "rows"
     n_rows = len(study.own.y)
     text = (
-        f"No method was fitted to the {counted(n_rows, 'test row')} ({scope(study)}) of these "
-        f"errors. ± is one standard error over test {parts}."
+        f"These are the errors on {counted(n_rows, 'test row')} ({scope(study)}) that no method "
+        f"was fitted to. ± is one standard error over test {parts}."
     )
     if study.split.kind == "file":
         text = (
