@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
+from scipy.special import ndtri
 
 from bochner._base.arrays import Array, as_array
 from bochner._base.number_texts import (
@@ -44,6 +45,10 @@ LEAST_PROBABLE, _CERTAIN = 0.5, 0.995
 NO_SEASON = f"none with a probability of {percent(LEAST_PROBABLE)} or more"
 """Text of a series without seasons."""
 
+_LONGER_UNITS = {"hour": ("day", 47), "day": ("week", 14), "month": ("year", 12)}
+"""Units of summaries, and the longest forecast without one."""
+
+_MOST_DAYS = 45  # Longest forecast of days with a summary by week instead of month
 _MOST_BREAKS = 4  # Largest number of outliers or shifts that are listed
 
 
@@ -185,6 +190,45 @@ def signed(values: Sequence[float], unit: str = "") -> list[str]:
     size = max(max(map(abs, values), default=1.0), PLAIN[0])
     texts = _fixed(values, min(size, 10.0), 2, "+")
     return [f"{text} {unit}".strip() for text in texts]
+
+
+def input_rows(one: SeriesForecast, law: SeriesLaw, level: float) -> list[list[str]]:
+    """Return rows with the effect of one unit of each input and its interval, the largest first."""
+    assert one.inputs is not None
+    mean, std = law.input_effects()
+    ends = ndtri(0.5 + 0.5 * level * np.array([0.0, -1.0, 1.0]))
+    effects, unit = mean[:, None] + std[:, None] * ends, ""
+    if law.transformation == "log":
+        effects, unit = 100.0 * np.expm1(effects), "%"
+    elif law.transformation == "sqrt":  # At the mean of the forecast
+        root = np.sqrt(max(float(np.mean(one.mean)), 0.0))
+        effects = np.maximum(root + effects, 0.0) ** 2 - root**2
+    names = [str(name) for name in one.inputs.columns]
+    order = np.argsort(-np.abs(effects[:, 0]), kind="stable")
+    return [[names[i], *signed(effects[i].tolist(), unit)] for i in order]
+
+
+def period_rows(one: SeriesForecast, level: float) -> tuple[list[str], list[list[str]]]:
+    """Return heads and rows of a long forecast by day, week, month or year; no rows if short."""
+    n, times = len(one.times), cast(Any, one.times)  # Dates or periods if they have years
+    usual, fewest = _LONGER_UNITS.get(one.unit, ("", n))
+    if n <= fewest or one.paths is None or not hasattr(times, "year"):
+        return [], []
+    unit = "month" if usual == "week" and n > _MOST_DAYS else usual
+    clock = times.tz_localize(None) if getattr(times, "tz", None) is not None else times
+    code = unit[0].upper()
+    labels = clock.to_period(code) if hasattr(clock, "to_period") else clock.asfreq(code)
+    heads = [unit, f"{one.unit}s", f"mean per {one.unit}", f"{100.0 * level:g} % from", "to"]
+    heads += ["total", *heads[3:]] if one.are_counts else []
+    rows = []
+    for label in labels.unique():
+        places = np.flatnonzero(labels == label)
+        whole = outlook(one, level, slice(places[0], places[-1] + 1))
+        if whole is not None:
+            sums = rounded_texts(whole[2]) if one.are_counts else []
+            name = str(label.start_time.date() if unit == "week" else label)
+            rows.append([name, str(len(places)), *rounded_texts(whole[1]), *sums])
+    return heads, rows
 
 
 def error_rows(scores: OriginScores) -> tuple[list[str], list[list[str]]]:

@@ -71,6 +71,24 @@ def learned_rows(values: Array) -> slice:
     return slice(max(0, n_until_last - _MOST_LEARNED), n_until_last)
 
 
+def indexed(y: Any) -> Any:
+    """Return the series of a pandas data frame with the columns ``ds`` and ``y``, else ``y``."""
+    if not hasattr(y, "iloc") or not hasattr(y, "columns"):
+        return y
+    if set(y.columns) == {"ds", "y"}:
+        from pandas import DatetimeIndex
+
+        times = y["ds"] if y["ds"].dtype.kind in "iuf" else DatetimeIndex(y["ds"])
+        return y["y"].set_axis(times)
+    dates = [name for name in y.columns if y[name].dtype.kind == "M"]
+    if dates:
+        raise TypeError(
+            f"The column {dates[0]!r} holds dates: pass y.set_index({dates[0]!r}), whose columns "
+            "are the series."
+        )
+    return y
+
+
 def several(y: Any) -> dict[str, Any] | None:
     """Return series by name if ``y`` is a mapping or a data frame; ``None`` for a single series."""
     refuse_lazy("y", y)
