@@ -11,7 +11,7 @@ from scipy.special import ndtr
 from bochner import Forecaster, plot
 from bochner.comparison.outcomes import Score
 from bochner.plot.class_errors import RocDisplay
-from bochner.plot.regression_errors import ResidualsDisplay
+from bochner.plot.regression_errors import PredictionsDisplay, ResidualsDisplay
 
 RNG = np.random.default_rng(0)
 
@@ -97,12 +97,12 @@ def test_residuals_are_in_standard_deviations_where_these_are_known(regressor, t
     assert display.ax_.get_ylabel() == "residual / std"
 
 
-def test_two_outliers_do_not_set_the_axis_of_residuals():
+def test_two_outliers_set_no_axis():
     """They are drawn at its edge and counted; residuals of one size have the whole axis."""
     rng = np.random.default_rng(0)
     errors, x = rng.normal(size=600), rng.normal(size=600)
     plain = ResidualsDisplay(errors, x)
-    assert (plain.limits, plain.n_beyond) == (None, 0)
+    assert (plain.limits, plain.n_beyond) == ((None, None), 0)
     errors[[3, 77]] = -400.0, 90.0
     display = ResidualsDisplay(errors, x).plot()
     low, high = display.ax_.get_ylim()
@@ -112,6 +112,19 @@ def test_two_outliers_do_not_set_the_axis_of_residuals():
     assert marks["v"].get_xdata().tolist() == [x[3]]
     assert marks["^"].get_ydata().tolist() == [high]
     assert not faults(display.figure_)
+    outlier = ResidualsDisplay(x, errors)  # The same numbers along the other axis
+    assert outlier.n_beyond == 2
+    assert outlier.plot().ax_.get_xlim() == (low, high)
+
+
+def test_skewed_positive_numbers_have_a_logarithmic_axis():
+    """Each decade of incomes has as much room, on the axis of residuals as on that of values."""
+    rng = np.random.default_rng(0)
+    sizes = np.exp(3.0 * rng.normal(size=400))
+    assert ResidualsDisplay(rng.normal(size=400), sizes).plot().ax_.get_xscale() == "log"
+    display = PredictionsDisplay(sizes, 1.1 * sizes, 0.9 * sizes, -sizes).plot()
+    assert (display.ax_.get_xscale(), display.ax_.get_yscale()) == ("log", "log")
+    assert PredictionsDisplay(sizes, sizes - 1.0).plot().ax_.get_xscale() == "linear"
 
 
 def test_a_forecast_has_history_bands_and_what_was_held_out():
@@ -165,7 +178,6 @@ NO_MODEL = [
     lambda: plot.roc(Normal(), [[1.0]], [1.0]),
     lambda: plot.relevance(Normal()),
     lambda: plot.effect(Normal(), "x"),
-    lambda: plot.envelope(Normal(), [[1.0]]),
     lambda: plot.spectrum(Normal()),
 ]
 

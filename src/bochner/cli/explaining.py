@@ -34,6 +34,7 @@ from bochner.cli.output import (
 )
 from bochner.cli.progress_line import reporting
 from bochner.cli.screen import print_shares, share_blocks
+from bochner.cli.stored_summary import print_summary
 from bochner.comparison.forecast_words import model_facts, shown_times
 from bochner.comparison.outcomes import METRICS, SHARES
 from bochner.comparison.study import Model
@@ -86,9 +87,10 @@ def explain_model(options: SimpleNamespace) -> None:
         return
     if options.row:
         raise InputError("--row is for predictions of a table: name its FILE after the model.")
-    if not options.column and (options.plot or options.out):
-        name = "plot" if options.plot else "out"
-        raise InputError(f"--{name} needs --column, or a table after the model.")
+    if options.plot and not options.column:
+        raise InputError("--plot draws the effect of a column: give its name as --column.")
+    if options.out and not options.column:
+        raise InputError("--out needs --column, or a table after the model.")
     model = load_any(options.model)
     if isinstance(model, Forecaster):
         if options.column or options.as_json:
@@ -103,8 +105,7 @@ def explain_model(options: SimpleNamespace) -> None:
         write_json({"model": str(options.model), "record": facts, **shares})
     else:
         blocks = summary_blocks(model, model.importance(), model.interactions())
-        Console().print(blocks[0])
-        print_blocks(Console(), *blocks[1:])
+        print_summary(options.model, blocks)
 
 
 def summary_blocks(
