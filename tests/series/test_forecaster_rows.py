@@ -200,5 +200,3 @@ def test_a_data_frame_of_ds_and_y_is_one_series():
     model = Forecaster(find_cycle=False, random_state=0)
     expected = clone(model).fit(y).predict(3)
     pd.testing.assert_series_equal(clone(model).fit(frame).predict(3), expected, check_freq=False)
-    with pytest.raises(TypeError, match=r"pass y.set_index\('date'\)"):
-        model.fit(frame.assign(date=months))

@@ -55,10 +55,6 @@ class OriginScores:
         """Return the mean absolute error of a method."""
         return float(np.abs(self.errors[method]).mean())
 
-    def rmse(self, method: str) -> float:
-        """Return the root mean square error of a method."""
-        return float(np.sqrt(np.mean(self.errors[method] ** 2)))
-
     def mase(self, method: str) -> float:
         """Return the mean absolute scaled error of a method, NaN without a scale."""
         return float(np.abs(self.scaled[method]).mean())
@@ -186,12 +182,6 @@ class SeriesForecast:
         """Whether all values are whole numbers of zero or more, so that they have a total."""
         known = self.values.dropna().to_numpy(dtype=np.float64)
         return bool((known >= 0.0).all() and (known == np.round(known)).all())
-
-    @property
-    def last(self) -> list[float]:
-        """Last known value, and the last mean with both ends of its interval."""
-        parts = self.values.dropna().to_numpy(), self.mean, self.lower, self.upper
-        return [float(part[-1]) for part in parts]
 
 
 _N_PATHS = 1_000

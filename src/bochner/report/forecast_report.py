@@ -11,7 +11,6 @@ from bochner.comparison.contenders import OURS
 from bochner.comparison.forecast_fits import OriginScores, SeriesForecast
 from bochner.comparison.forecast_words import (
     error_rows,
-    first_to_last,
     forecast_coverage,
     forecast_verdict,
     input_rows,
@@ -66,7 +65,8 @@ def write_forecasts(
     coverage = forecast_coverage(known.values(), level) if known else ""
     what = f"{len(forecasts)} series"
     if is_single:
-        what = f"{counted(len(forecasts[0].values), 'value')}, {first_to_last(forecasts[0])}"
+        ends = shown_times(forecasts[0].values.index[[0, -1]])
+        what = f"{counted(len(forecasts[0].values), 'value')}, {' to '.join(ends)}"
         outlook = outlook_sentence(forecasts[0], level)
         verdict, coverage = outlook, f"{verdict} {coverage}".strip()
     title = Title("Report on a forecast", "Forecast of", target, cut(source), what)

@@ -73,20 +73,11 @@ def learned_rows(values: Array) -> slice:
 
 def indexed(y: Any) -> Any:
     """Return the series of a pandas data frame with the columns ``ds`` and ``y``, else ``y``."""
-    if not hasattr(y, "iloc") or not hasattr(y, "columns"):
+    if not hasattr(y, "iloc") or set(getattr(y, "columns", ())) != {"ds", "y"}:
         return y
-    if set(y.columns) == {"ds", "y"}:
-        from pandas import DatetimeIndex
+    from pandas import DatetimeIndex
 
-        times = y["ds"] if y["ds"].dtype.kind in "iuf" else DatetimeIndex(y["ds"])
-        return y["y"].set_axis(times)
-    dates = [name for name in y.columns if y[name].dtype.kind == "M"]
-    if dates:
-        raise TypeError(
-            f"The column {dates[0]!r} holds dates: pass y.set_index({dates[0]!r}), whose columns "
-            "are the series."
-        )
-    return y
+    return y["y"].set_axis(y["ds"] if y["ds"].dtype.kind in "iuf" else DatetimeIndex(y["ds"]))
 
 
 def several(y: Any) -> dict[str, Any] | None:
