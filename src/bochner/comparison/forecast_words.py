@@ -156,11 +156,9 @@ def _fixed(values: Sequence[float], size: float, digits: int, sign: str = "") ->
     if not PLAIN[0] <= size < PLAIN_ENTRIES[1]:
         return [number(value, digits) for value in values]
     decimals = digits - 1 - int(np.floor(np.log10(size)))
-    texts = [f"{round(value, decimals) + 0.0:{sign},.{max(0, decimals)}f}" for value in values]
-    return [
-        t.replace("-", "\u2212") if np.isfinite(v) else "\u2013"
-        for t, v in zip(texts, values, strict=True)
-    ]
+    form = f"{sign},.{max(0, decimals)}f"
+    texts = [f"{round(value, decimals) + 0.0:{form}}" for value in values]
+    return [text.replace("-", "\u2212").replace("nan", "\u2013") for text in texts]
 
 
 def rounded_texts(values: Array) -> list[str]:
@@ -274,12 +272,9 @@ def forecast_verdict(scores: Collection[OriginScores]) -> str:
         return "Past forecasts could not be compared with those of other methods."
     change, (ours, other) = sizes[0] / sizes[1] - 1.0, same_digits(sizes)
     how = f"{percent(abs(change))} {'smaller' if change < 0.0 else 'larger'} than"
-    if abs(change) <= _ALIKE:
-        how = "about as large as"
-    return (
-        f"Past forecasts have a {unit} of {ours}, {how} that of the best other method, "
-        f"\u201c{what}\u201d ({other})."
-    )
+    how = "about as large as" if abs(change) <= _ALIKE else how
+    best = f"that of the best other method, \u201c{what}\u201d ({other})"
+    return f"Past forecasts have a {unit} of {ours}, {how} {best}."
 
 
 def forecast_coverage(scores: Collection[OriginScores], level: float) -> str:
@@ -287,14 +282,10 @@ def forecast_coverage(scores: Collection[OriginScores], level: float) -> str:
     covered = np.concatenate([each.covered for each in scores]).astype(np.bool_)
     forecasts = [f"{i} {origin}" for i, each in enumerate(scores) for origin in each.origins]
     coverage = coverage_of(covered, level, np.asarray(forecasts))
-    text = (
-        f"The {100.0 * level:g} % intervals contained {percent(coverage.observed)} of "
-        f"{counted(len(covered), 'past value')}"
-    )
-    is_vague = coverage.upper - coverage.lower > _WIDEST
-    if is_vague and not coverage.is_narrow and not coverage.is_wide:
-        return f"{text}, too few independent values to judge the intervals."
-    return (
-        f"{text}, {coverage.judgement} (calibrated intervals contain "
-        f"{percent(coverage.lower).removesuffix(' %')} to {percent(coverage.upper)})."
-    )
+    lower, upper = coverage.lower, coverage.upper
+    usual = f"calibrated intervals contain {percent(lower).removesuffix(' %')} to {percent(upper)}"
+    judged = f"{coverage.judgement} ({usual})"
+    if upper - lower > _WIDEST and not coverage.is_narrow and not coverage.is_wide:
+        judged = "too few independent values to judge the intervals"
+    share, of = percent(coverage.observed), counted(len(covered), "past value")
+    return f"The {100.0 * level:g} % intervals contained {share} of {of}, {judged}."
