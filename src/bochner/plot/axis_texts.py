@@ -35,7 +35,7 @@ _PLAIN, _BILLION = 1e5, 1e9
 they have a common power of ten, because few readers know G."""
 
 _SMALL_SHARE = 0.1
-"""Upper end of an axis of shares below which ticks may have decimals."""
+"""Upper end of an axis of shares below which ticks have a decimal."""
 
 _LINE = 1.2
 """Line height in units of the font size."""
@@ -224,7 +224,7 @@ def percent_ticks(axis: "Axes", top: float = 1.0) -> None:
 
     for panel_axis in (axis.xaxis, axis.yaxis):
         panel_axis.set_major_locator(MultipleLocator(0.25) if top == 1.0 else MaxNLocator(4))
-        panel_axis.set_major_formatter(PercentFormatter(1.0, None if top < _SMALL_SHARE else 0))
+        panel_axis.set_major_formatter(PercentFormatter(1.0, int(top < _SMALL_SHARE)))
 
 
 def date_ticks(axis: "Axis", points: float, name: str) -> None:

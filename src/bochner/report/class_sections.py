@@ -52,8 +52,8 @@ def _gains(subject: Subject, rare: RareClass) -> Figure:
     tenth, half = (percent(rare.hits(share)[1] / rare.n) for share in (0.1, 0.5))
     text = (
         f"Rows are in the order of their probability of {quoted(rare.name)}. The first tenth of "
-        f"the rows holds {tenth} of this class, the first half {half}. The line is that of a "
-        "random order."
+        f"the rows holds {tenth} of this class, the first half {half}. The diagonal is "
+        "a random order."
     )
     return drawn(display, subject.titled("Rows of the rare class found"), text)
 
