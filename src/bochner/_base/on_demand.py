@@ -1,8 +1,4 @@
-"""Public names of a package that are imported when they are first used (PEP 562).
-
-``import bochner`` would otherwise import scikit-learn, SciPy's statistics, Numba and pandas, which
-takes seconds.
-"""
+"""Public names of a package that are imported when first used (PEP 562), which saves seconds."""
 
 import sys
 from collections.abc import Callable, Mapping, Sequence

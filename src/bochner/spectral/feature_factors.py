@@ -254,14 +254,12 @@ class CosineFactors(FeatureFactor):
 @register
 @dataclass(frozen=True, slots=True, eq=False)
 class Amplitudes(FeatureFactor):
-    r"""Real amplitude functions that multiply features; each frequency uses one of a few.
+    r"""Real amplitude functions that multiply features; frequency ``j`` uses number ``index[j]``.
 
     .. math:: a_g(x) = \exp\big(-\tfrac14 \|W_g^\top x - b_g\|^2\big)
               \sum_r c_{gr} \cos(\mu_{gr} \cdot x + \varphi_{gr})
 
-    ``index`` (m,) is the number ``g`` of each frequency's function; ``window`` (G, d, q) and
-    ``centre`` (G, q) are ``W`` and ``b``, where ``W = 0`` means no window; ``mu`` (G, R, d),
-    ``coef`` and ``phase`` (G, R) are those of the cosines.
+    ``window`` (G, d, q), ``centre`` (G, q), ``coef`` (G, R), ``mu`` (G, R, d), ``phase`` (G, R).
     """
 
     index: Array
@@ -334,12 +332,7 @@ class Amplitudes(FeatureFactor):
         return np.exp((lag * lag) @ decay) * (np.cos(angle) @ sums)
 
     def matrices(self) -> tuple[Array, ...]:
-        r"""Return the matrices that compute the factors of rows by matrix products.
-
-        The factors are :math:`\exp(((X W - b)^2) D) \circ (\cos(X M + \varphi)\, C)`, with
-        elementwise squares and the matrices ``W`` (d, k), ``b`` (k,), ``D`` (k, m), ``M`` (d, l),
-        :math:`\varphi` (l,) and ``C`` (l, m).
-        """
+        r"""Return the matrices of :math:`\exp(((X W - b)^2) D) \circ (\cos(X M + \varphi)\, C)`."""
         (n_functions, n_waves, d), q = self.mu.shape, self.window.shape[2]
         is_factor = as_array(np.arange(n_functions)[:, None] == self.index)
         window = self.window.transpose(1, 0, 2).reshape(d, -1)
