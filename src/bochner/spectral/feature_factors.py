@@ -48,6 +48,11 @@ class FeatureFactor(ABC):
         """Return the factors with the arguments exchanged."""
         return self
 
+    def __reduce__(self) -> tuple[object, ...]:
+        # Through the constructor, so that copies are checked and read-only, too.
+        names = [field.name for field in fields(self)]  # type: ignore[arg-type]
+        return type(self), tuple(getattr(self, name) for name in names)
+
 
 @register
 @dataclass(frozen=True, slots=True, eq=False)
@@ -98,9 +103,6 @@ class Envelope(FeatureFactor):
         for name in ("left", "right"):
             if getattr(self, name) is not None:
                 object.__setattr__(self, name, frozen_array(name, getattr(self, name), None))
-
-    def __reduce__(self) -> tuple[object, ...]:
-        return Envelope, (self.rate, self.radius, self.left, self.right, self.others)
 
     @classmethod
     def none(cls, m: int, dim: int = 0) -> "Envelope":
@@ -210,9 +212,6 @@ class CosineFactors(FeatureFactor):
         object.__setattr__(self, "v", v)
         object.__setattr__(self, "phase", frozen_array("phase", self.phase, v.shape[:1]))
 
-    def __reduce__(self) -> tuple[object, ...]:
-        return CosineFactors, (self.v, self.phase)
-
     @classmethod
     def none(cls, m: int, dim: int) -> "CosineFactors":
         """Return ``m`` cosine factors equal to one everywhere."""
@@ -283,9 +282,6 @@ class Amplitudes(FeatureFactor):
         arrays = {name: frozen_array(name, getattr(self, name), shapes[name]) for name in shapes}
         for name, array in (arrays | {"index": index, "window": window, "mu": mu}).items():
             object.__setattr__(self, name, array)
-
-    def __reduce__(self) -> tuple[object, ...]:
-        return Amplitudes, self._arrays
 
     @classmethod
     def of(cls, factors: "Amplitudes | CosineFactors") -> "Amplitudes":

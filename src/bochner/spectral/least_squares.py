@@ -87,8 +87,10 @@ def least_squares_weights(
             best, least = coefficient, error
     if best is None:
         return FittedWeights(frequencies.weight, frequencies.phase, least, prior_error)
-    weight, phase = _polar(best) if phases else (best, frequencies.phase)
-    return FittedWeights(weight, phase, least, prior_error)
+    if not phases:
+        return FittedWeights(best, frequencies.phase, least, prior_error)
+    alpha, beta = np.split(best, 2)
+    return FittedWeights(np.hypot(alpha, beta), np.arctan2(beta, alpha), least, prior_error)
 
 
 def _terms(frequencies: Frequencies, *, phases: bool) -> tuple[Frequencies, Array]:
@@ -98,11 +100,6 @@ def _terms(frequencies: Frequencies, *, phases: bool) -> tuple[Frequencies, Arra
         return frequencies.with_weights(np.ones_like(a)), a
     prior: Array = np.concatenate([a * np.cos(theta), a * np.sin(theta)])
     return frequencies.with_weights(np.ones_like(a), np.zeros_like(a)), prior
-
-
-def _polar(coefficient: Array) -> tuple[Array, Array]:
-    alpha, beta = np.split(coefficient, 2)
-    return np.hypot(alpha, beta), np.arctan2(beta, alpha)
 
 
 def _sides(unit: Frequencies, sample: Sample) -> tuple[Array, Array]:
