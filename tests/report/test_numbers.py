@@ -466,6 +466,10 @@ def test_the_most_frequent_confusions():
     wrong = (own.y == observed) & (own.prediction == row["predicted"].text)
     says(row["rows"].text, wrong.sum())
     says(row["share of the observed class"].text, 100.0 * wrong.sum() / np.sum(own.y == observed))
+    right = replace(own, prediction=own.y, probability=1.0 * (own.y[:, None] == own.classes))
+    section = classes.recognition_section(subject(bochner=right))
+    assert [b.title for b in section.blocks if isinstance(b, Table)] == ["Classes"]
+    assert section.blocks[0][0].caption == "Each class against all others: all areas are 1.000."
 
 
 @states("No prediction and no .*", ".* below zero, but .*")
