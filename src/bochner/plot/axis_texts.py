@@ -173,9 +173,10 @@ def name_columns(
     axis: "Axes", names: Sequence[str], points: float, longest: float = COLUMN_POINTS
 ) -> None:
     """Label columns with names of at most ``longest`` points, rotated if there is no room."""
-    shown = [fitted(name, longest) for name in names]
     turned = 90.0 if columns_height(names, points, longest) else 0.0
-    axis.set_xticks(range(len(names)), shown, rotation=turned, parse_math=False)
+    step = int(np.ceil(len(names) * _LINE * SMALL / points)) if turned else 1
+    shown = [fitted(name, longest) for name in names[::step]]
+    axis.set_xticks(range(0, len(names), step), shown, rotation=turned, parse_math=False)
     axis.tick_params(axis="x", length=0.0)
 
 
