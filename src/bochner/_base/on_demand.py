@@ -7,6 +7,10 @@ from importlib import import_module
 from types import ModuleType
 
 
+_NOT_PUBLIC = (__name__, "importlib.metadata", "typing")
+"""Modules from which packages import names for their own use."""
+
+
 def on_demand(package: str) -> tuple[Callable[[str], object], Callable[[], list[str]], list[str]]:
     """Return ``__getattr__``, ``__dir__`` and ``__all__`` of the calling package.
 
@@ -16,7 +20,7 @@ def on_demand(package: str) -> tuple[Callable[[str], object], Callable[[], list[
     for step in dis.get_instructions(sys._getframe(1).f_code):
         if step.opname == "IMPORT_NAME":
             home = step.argval
-        elif step.opname == "IMPORT_FROM" and home.startswith("bochner") and home != __name__:
+        elif step.opname == "IMPORT_FROM" and home not in _NOT_PUBLIC:
             homes[step.argval] = home
     listed = sorted({*homes, *(() if "." in package else ("__version__",))})
 
