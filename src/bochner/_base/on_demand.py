@@ -7,20 +7,16 @@ from importlib import import_module
 from types import ModuleType
 
 
-_NOT_PUBLIC = (__name__, "importlib.metadata", "typing")
-"""Modules from which packages import names for their own use."""
-
-
 def on_demand(package: str) -> tuple[Callable[[str], object], Callable[[], list[str]], list[str]]:
     """Return ``__getattr__``, ``__dir__`` and ``__all__`` of the calling package.
 
     Its public names are those that its code imports from the library for type checkers.
     """
-    homes, home = dict[str, str](), ""
+    homes, home, root = dict[str, str](), "", package.partition(".")[0]
     for step in dis.get_instructions(sys._getframe(1).f_code):
         if step.opname == "IMPORT_NAME":
             home = step.argval
-        elif step.opname == "IMPORT_FROM" and home not in _NOT_PUBLIC:
+        elif step.opname == "IMPORT_FROM" and home.startswith(root) and home != __name__:
             homes[step.argval] = home
     listed = sorted({*homes, *(() if "." in package else ("__version__",))})
 
