@@ -1,4 +1,4 @@
-r"""Finds outliers and shifts of the level of a series.
+r"""Finds outliers, shifts of the level and spikes at days of the calendar.
 
 A value that contradicts all other values is an outlier. Given the filter's errors :math:`e_t`,
 their variances :math:`S_t` and the gains, a backward recursion gives, for every row t, the
@@ -14,15 +14,16 @@ series", Journal of the American Statistical Association, 1993.
 
 from collections.abc import Callable
 from dataclasses import replace
-from typing import NamedTuple
+from typing import NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from bochner._base.arrays import Array
+from bochner.series.calendar_patterns import CalendarPattern, CalendarSearch
 from bochner.series.components import SHIFT_STD, LevelShifts
 from bochner.series.parameter_posterior import Fit, SeriesStructure
-from bochner.series.series_model import ScaledSeries, SeriesModel
+from bochner.series.series_model import TINY, ScaledSeries, SeriesModel
 
 _COST = np.log(20.0)
 """Prior log odds against an outlier or a shift: one series in twenty has an outlier or shift."""
@@ -36,41 +37,87 @@ NEW_BREAKS = 0.2
 _SURE = 5.0
 """Gain of evidence, in nats, above which a break is accepted without refitting the parameters."""
 
+_MOST_PATTERNS = 24
+"""Largest number of patterns of the calendar in one series: the hours of one day."""
+
 _AT_ENDS = 3
 """Smallest number of rows before and after a shift: fewer rows do not determine a level."""
 
 
 class Breaks(NamedTuple):
-    """Standardised leave-one-out residuals (n,) and standardised level shifts (n,)."""
+    """Standardised leave-one-out residuals (n,) and level shifts (n,), and precisions (n,).
+
+    The precision of a known value given all others is the diagonal of the precision matrix.
+    """
 
     of_values: Array
     of_levels: Array
+    precisions: Array
+
+
+class Explained(NamedTuple):
+    """Rows with the columns of patterns and without outliers, with the fit to them.
+
+    ``rows_with_outliers`` and ``fit_without_breaks`` have the patterns only.
+    """
+
+    rows: ScaledSeries
+    fit: Fit
+    outliers: NDArray[np.intp]
+    patterns: list[CalendarPattern]
+    rows_with_outliers: ScaledSeries
+    fit_without_breaks: Fit
+
+    @classmethod
+    def nothing(cls, rows: ScaledSeries, fit: Fit) -> Self:
+        """Return rows and fit without patterns and breaks."""
+        return cls(rows, fit, np.zeros(0, dtype=np.intp), [], rows, fit)
+
+
+Fitted = Callable[[ScaledSeries, SeriesStructure, Fit], Fit]
 
 
 def find_breaks(
-    rows: ScaledSeries, fit: Fit, fitted: Callable[[ScaledSeries, SeriesStructure, Fit], Fit]
-) -> tuple[ScaledSeries, Fit, NDArray[np.intp]]:
-    """Return rows with outliers set to NaN, the fit with level shifts, and outlier positions."""
+    rows: ScaledSeries, fit: Fit, fitted: Fitted, calendar: CalendarSearch | None
+) -> Explained:
+    """Return rows and fit with patterns of the calendar, outliers and level shifts."""
+    everything, unbroken = rows, fit  # With outliers and without shifts
     outliers: list[int] = []  # Row indices
-    unbroken = rows, fit, np.array(outliers, dtype=np.intp)
+    patterns: list[CalendarPattern] = []
     n_known = int(rows.known.sum())
     most = int(_MOST_SHARE * n_known)
     _, counts = np.unique(rows.values[rows.known], return_counts=True)
     # If most values are equal, such as zero, the remaining values are the signal, not outliers.
     if 2 * counts.max(initial=0) >= n_known:
-        return unbroken
+        return Explained.nothing(rows, fit)
     # The break may be at any known row, so each row has a prior probability of 1 / n_known.
     cost = float(np.log(n_known)) + _COST
-    score, n_new = fit.score, 0
-    for _ in range(most + 1):
-        strongest = _strongest(rows, fit)
+    score, n_new, n_breaks = fit.score, 0, 0
+    while n_breaks <= most:
+        found = standardised(fit.mode.model, fit.mode.theta, rows)
+        strongest = _strongest(found)
         gain = 0.5 * strongest.square - cost
-        if n_new and gain <= _SURE:
+        pattern = None
+        if calendar is not None and len(patterns) < _MOST_PATTERNS:
+            ratio = _day_ratio(rows, fit, calendar.one_day)
+            pattern = calendar.strongest(found.of_values, found.precisions, ratio)
+        is_pattern = pattern is not None and pattern.gain > max(gain, 0.0)
+        if n_new and (is_pattern or gain <= _SURE):
             # The parameters were estimated with the breaks in the data, so refit them.
             fit, n_new = fitted(rows, fit.structure, fit), 0
             score = fit.score
-            strongest = _strongest(rows, fit)
-            gain = 0.5 * strongest.square - cost
+            continue
+        if pattern is not None and is_pattern:
+            column = calendar.column(pattern.pattern)
+            new_rows = rows.with_input(column)
+            new_fit = fitted(new_rows, fit.structure, fit)
+            if new_fit.score - score > pattern.cost:
+                rows, fit, score = new_rows, new_fit, new_fit.score
+                everything = everything.with_input(column)
+                patterns.append(pattern.pattern)
+            else:
+                calendar = None
+            continue
         # If the square is small, a refit would hardly raise the evidence enough.
         if gain <= 0.0:
             break
@@ -82,14 +129,19 @@ def find_breaks(
             if new_fit.score + strongest.density - score <= cost:
                 break
             fit, score = new_fit, new_fit.score
-        rows = new_rows
+        rows, n_breaks = new_rows, n_breaks + 1
         if not strongest.is_shift:
             outliers.append(strongest.place)
-    else:
-        return unbroken  # Too many breaks to be exceptions
     if n_new:
         fit = fitted(rows, fit.structure, fit)
-    return rows, fit, np.sort(np.array(outliers, dtype=np.intp))
+    if patterns:
+        unbroken = fitted(everything, unbroken.structure, fit)
+    if n_breaks > most:  # Too many breaks to be exceptions
+        rows, fit, outliers = everything, unbroken, []
+    elif not n_breaks:
+        unbroken = fit
+    places = np.sort(np.array(outliers, dtype=np.intp))
+    return Explained(rows, fit, places, patterns, everything, unbroken)
 
 
 class _Break(NamedTuple):
@@ -114,14 +166,26 @@ class _Break(NamedTuple):
             return rows, replace(structure, shifts=LevelShifts(times))
         values = rows.values.copy()
         values[self.place] = np.nan
-        return ScaledSeries(rows.times, values, rows.inputs, rows.clock), structure
+        return replace(rows, values=values), structure
 
 
-def _strongest(rows: ScaledSeries, fit: Fit) -> _Break:
-    deviations = standardised(fit.mode.model, fit.mode.theta, rows)
-    squares = np.square(deviations)
-    kind, place = divmod(int(np.argmax(squares)), len(rows))
+def _strongest(found: Breaks) -> _Break:
+    squares = np.square(found[:2])
+    kind, place = divmod(int(np.argmax(squares)), squares.shape[1])
     return _Break(kind == 1, place, float(squares[kind, place]))
+
+
+def _day_ratio(rows: ScaledSeries, fit: Fit, one_day: Array | None) -> float:
+    """Return the sum of the precision matrix over the rows of a day, relative to its diagonal."""
+    if one_day is None:
+        return 1.0
+    probe = np.where(rows.known, one_day, np.nan)
+    found = standardised(fit.mode.model, fit.mode.theta, replace(rows, values=probe))
+    is_probe = found.precisions * one_day > 0.0
+    if not is_probe.any():
+        return 1.0
+    total = float(np.sum((found.of_values * np.sqrt(found.precisions))[is_probe]))
+    return max(total, TINY) / float(np.sum(found.precisions[is_probe]))
 
 
 def _with_same_parameters(fit: Fit, structure: SeriesStructure) -> Fit:
@@ -138,7 +202,7 @@ def standardised(model: SeriesModel, theta: Array, rows: ScaledSeries) -> Breaks
     steps, weights = model.steps(theta, rows.times), model.weights(rows)
     _, states = model.filtered(theta, rows)
     n, s = weights.shape
-    of_values, of_levels = np.zeros(n), np.zeros(n)
+    of_values, of_levels, precisions = np.zeros(n), np.zeros(n), np.zeros(n)
     back = [_transposed(*move, steps.partner) for move in zip(steps.own, steps.other, strict=True)]
     gains, errors = states.gain / states.variance[:, None], states.error / states.variance
     # Gradient and negative Hessian, by the states of a row, of the log evidence of later values.
@@ -148,7 +212,7 @@ def standardised(model: SeriesModel, theta: Array, rows: ScaledSeries) -> Breaks
             h, image = weights[t], curvature @ gains[t]
             error = errors[t] - gains[t] @ slope
             precision = 1.0 / states.variance[t] + max(gains[t] @ image, 0.0)
-            of_values[t] = error / np.sqrt(precision)
+            of_values[t], precisions[t] = error / np.sqrt(precision), precision
             slope = slope + h * error
             # (I - h k.T) N (I - k h.T) + h h.T / S
             change = np.outer(h, 0.5 * precision * h - image)
@@ -157,7 +221,7 @@ def standardised(model: SeriesModel, theta: Array, rows: ScaledSeries) -> Breaks
             of_levels[t] = slope[0] / np.sqrt(curvature[0, 0])
         F = back[steps.which[t]]
         slope, curvature = F @ slope, F @ curvature @ F.T
-    return Breaks(of_values, of_levels)
+    return Breaks(of_values, of_levels, precisions)
 
 
 def _transposed(own: Array, other: Array, partner: NDArray[np.int64]) -> Array:
