@@ -107,8 +107,8 @@ def find_breaks(
             fit, n_new = fitted(rows, fit.structure, fit), 0
             score = fit.score
             continue
-        if pattern is not None and is_pattern:
-            column = calendar.column(pattern.pattern)
+        if calendar is not None and pattern is not None and is_pattern:
+            column = pattern.pattern.indicator(calendar.days)
             new_rows = rows.with_input(column)
             new_fit = fitted(new_rows, fit.structure, fit)
             if new_fit.score - score > pattern.cost:

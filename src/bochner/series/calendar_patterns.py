@@ -1,17 +1,16 @@
 """Days of the calendar at which a series has spikes again and again, such as ends of months."""
 
-from collections.abc import Callable
+from calendar import monthrange
+from collections.abc import Iterator
 from dataclasses import dataclass
+from datetime import date, timedelta
+from functools import lru_cache
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
-from bochner._base.arrays import Array
+from bochner._base.arrays import Array, Index
 from bochner._base.registry import register
-
-Days = NDArray[np.int64]
-"""Days (n,) since 1 January 1970, in local time."""
 
 _WEEKDAYS = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
 _MONTHS = (
@@ -20,7 +19,7 @@ _MONTHS = (
 )  # fmt: skip
 _ORDINALS = ("1st", "2nd", "3rd", "4th", "5th")
 
-_MOVABLE = {
+_FEASTS = {
     -48: "Carnival Monday",
     -2: "Good Friday",
     0: "Easter Sunday",
@@ -32,156 +31,11 @@ _MOVABLE = {
 }
 """Names of feasts by their distance in days to Easter Sunday."""
 
-_FROM_EASTER = (-56, 70)
-"""Distances to Easter Sunday that are looked at: eight weeks before (Carnival) to ten weeks after
-(Corpus Christi), in whole weeks."""
+_FROM_EASTER = 70
+"""Largest distance to Easter Sunday, in days: ten weeks, up to Corpus Christi."""
 
-_WELL_KNOWN = ("12-25", "01-01", "12-24", "12-31", "12-26", "07-04", "10-31", "02-14")
-"""Dates that are preferred to other dates of the same weeks, in this order: where most feasts are."""
-
-_ENDS = 5
-"""Days before the end of a month, and working days from either end, that are looked at."""
-
-_HOURS = 24
-"""Hours of a day."""
-
-_FEWEST = 2
-"""Smallest number of occurrences of a pattern."""
-
-_PART_OF_A_DAY = 0.75
-"""Longest usual step, in days, of rows that are parts of days: a day is one step, up to rounding."""
-
-_EQUAL = 1e-6
-"""Difference in nats of gains that are equal but for rounding."""
-
-_UNLIKELY = np.log(20.0)
-"""Prior log odds against a pattern: one series in twenty has one."""
-
-
-def _months(days: Days) -> tuple[NDArray[np.datetime64], Days, Days]:
-    """Return the months (n,) of days, the day of the month from 1, and days left in the month."""
-    dates = days.astype("M8[D]")
-    months = dates.astype("M8[M]")
-    first, following = months.astype("M8[D]"), (months + 1).astype("M8[D]")
-    return months, (dates - first).astype(np.int64) + 1, (following - dates).astype(np.int64) - 1
-
-
-def _weekdays(days: Days) -> Days:
-    return (days + 3) % 7  # 1 January 1970 was a Thursday
-
-
-def _end_of_month(days: Days) -> Days:
-    left = _months(days)[2]
-    return np.where(left < _ENDS, left, -1)
-
-
-def _day_of_month(days: Days) -> Days:
-    return _months(days)[1]
-
-
-def _working_day(days: Days) -> Days:
-    """Return the number of the working day in its month from 0, and from the end from -1 down."""
-    months = _months(days)[0]
-    dates, first = days.astype("M8[D]"), months.astype("M8[D]")
-    from_start = np.busday_count(first, dates)
-    from_end = np.busday_count(dates, (months + 1).astype("M8[D]")) - 1
-    codes = np.where(from_start < _ENDS, from_start, -1)
-    codes = np.where((codes < 0) & (from_end < _ENDS), _ENDS + from_end, codes)
-    return np.where(_weekdays(days) < 5, codes, -1)
-
-
-def _weekday_of_month(days: Days) -> Days:
-    return _weekdays(days) * 5 + (_months(days)[1] - 1) // 7
-
-
-def _last_weekday_of_month(days: Days) -> Days:
-    return np.where(_months(days)[2] < 7, _weekdays(days), -1)
-
-
-def _date(days: Days) -> Days:
-    months, day, _ = _months(days)
-    return (months.astype(np.int64) % 12) * 32 + day
-
-
-def _weeks_from_easter(days: Days) -> Days:
-    keys = _from_easter(days)
-    return np.where(keys % 7 == 0, keys, -1)
-
-
-def _easter_sunday(days: Days) -> Days:
-    return np.where(_from_easter(days) == -_FROM_EASTER[0], -_FROM_EASTER[0], -1)
-
-
-_PREFERENCE = {
-    int(key): place
-    for place, key in enumerate(
-        _date(np.array([f"2000-{date}" for date in _WELL_KNOWN], dtype="M8[D]").astype(np.int64))
-    )
-}
-"""Order of the keys of well-known dates."""
-
-
-def _from_easter(days: Days) -> Days:
-    years = days.astype("M8[D]").astype("M8[Y]").astype(np.int64) + 1970
-    distance = days - _easter(years)
-    low, high = _FROM_EASTER
-    return np.where((distance >= low) & (distance <= high), distance - low, -1)
-
-
-def _easter(years: Days) -> Days:
-    """Return the days (n,) of Easter Sunday in Gregorian years (n,), by Gauss's algorithm."""
-    golden, century = years % 19, years // 100
-    shift = 15 + century - century // 4 - (13 + 8 * century) // 25
-    moon = (19 * golden + shift) % 30
-    moon = moon - (moon // 28) * (1 - (moon // 28) * (29 // (moon + 1)) * ((21 - golden) // 11))
-    weekday = (years + years // 4 + moon + 2 - century + century // 4) % 7
-    ahead = moon - weekday  # Days from 28 March, the earliest full moon's Sunday being 22 March
-    march = (years - 1970).astype("M8[Y]").astype("M8[M]") + 2
-    return march.astype("M8[D]").astype(np.int64) + 27 + ahead
-
-
-def _weekday_of_year(days: Days) -> Days:
-    """Return month, weekday and its number in the month; the last one is number 4."""
-    months, day, left = _months(days)
-    number = np.where(left < 7, 4, (day - 1) // 7)
-    return (months.astype(np.int64) % 12) * 64 + _weekdays(days) * 5 + number
-
-
-def _week_of_year(days: Days) -> Days:
-    thursday = days - _weekdays(days) + 3
-    first = thursday.astype("M8[D]").astype("M8[Y]").astype("M8[D]").astype(np.int64)
-    return (thursday - first) // 7 + 1
-
-
-def _working_day_name(key: int) -> str:
-    if key < _ENDS:
-        return f"{_ORDINALS[key]} working day of the month"
-    before = key - _ENDS
-    return f"{_ORDINALS[before] + ' ' if before else ''}last working day of the month"
-
-
-def _easter_name(key: int) -> str:
-    distance = key + _FROM_EASTER[0]
-    if distance in _MOVABLE:
-        return _MOVABLE[distance]
-    count, unit = (abs(distance) // 7, "weeks") if distance % 7 == 0 else (abs(distance), "days")
-    return f"{count} {unit} {'before' if distance < 0 else 'after'} Easter Sunday"
-
-
-def _weekday_of_year_name(key: int) -> str:
-    month, (weekday, number) = key // 64, divmod(key % 64, 5)
-    which = "last" if number == 4 else _ORDINALS[number]
-    return f"{which} {_WEEKDAYS[weekday]} of {_MONTHS[month]}"
-
-
-class _Family(NamedTuple):
-    """Keys of days, -1 for none, a name for each key, and the steps of the rows it is for."""
-
-    keys: Callable[[Days], Days]
-    name: Callable[[int], str]
-    widths: tuple[int, ...]  # Days of a row
-    spans: bool = True  # Whether a row of several days has the keys of all of them
-
+_WELL_KNOWN = ("25 December", "1 January", "24 December", "31 December", "26 December", "4 July")
+"""Dates that are preferred to other dates of the same weeks, in this order."""
 
 _DAY, _WEEK, _MONTH = 1, 7, 31
 """Days of a row: of a day or a part of it, of a week, and of the longest month."""
@@ -189,36 +43,20 @@ _DAY, _WEEK, _MONTH = 1, 7, 31
 _LONGEST_STEPS = {_DAY: 1.5, _WEEK: 10.0, _MONTH: 45.0}
 """Longest usual steps, in days, of rows that are days, weeks and months."""
 
-_FAMILIES: dict[str, _Family] = {
-    "end of the month": _Family(
-        _end_of_month,
-        lambda key: f"{_ORDINALS[key] + ' ' if key else ''}last day of the month",
-        (_DAY, _WEEK),
-    ),
-    "day of the month": _Family(
-        _day_of_month, lambda key: f"day {key} of the month", (_DAY, _WEEK)
-    ),
-    "working day": _Family(_working_day, _working_day_name, (_DAY,)),
-    "weekday of the month": _Family(
-        _weekday_of_month,
-        lambda key: f"{_ORDINALS[key % 5]} {_WEEKDAYS[key // 5]} of the month",
-        (_DAY, _WEEK),
-        spans=False,
-    ),
-    "last weekday of the month": _Family(
-        _last_weekday_of_month,
-        lambda key: f"last {_WEEKDAYS[key]} of the month",
-        (_DAY, _WEEK),
-        spans=False,
-    ),
-    "date": _Family(_date, lambda key: f"{key % 32} {_MONTHS[key // 32]}", (_DAY, _WEEK)),
-    "days from Easter": _Family(_from_easter, _easter_name, (_DAY,)),
-    "weeks from Easter": _Family(_weeks_from_easter, _easter_name, (_WEEK,)),
-    "Easter": _Family(_easter_sunday, _easter_name, (_MONTH,)),
-    "weekday of the year": _Family(_weekday_of_year, _weekday_of_year_name, (_DAY, _WEEK)),
-    "week": _Family(_week_of_year, lambda key: f"week {key}", (_WEEK,), spans=False),
-}
-"""Families of days, in order of preference: the first of several equal patterns is taken."""
+_PART_OF_A_DAY = 0.75
+"""Longest usual step, in days, of parts of a day; the step of days is one, up to rounding."""
+
+_MINUTE = 1.0 / 1440.0
+"""One minute in days: times are rounded by less."""
+
+_FEWEST = 2
+"""Smallest number of occurrences of a pattern."""
+
+_EQUAL = 1e-6
+"""Difference in nats of gains that are equal but for rounding."""
+
+_UNLIKELY = float(np.log(20.0))
+"""Prior log odds against a pattern: one series in twenty has one."""
 
 
 @register
@@ -228,63 +66,106 @@ class CalendarPattern:
 
     Parameters
     ----------
-    family : str
-        Kind of the days, such as ``"date"``.
-    key : int
-        Number of the days within the family.
+    label : str
+        Name of the days, such as ``"24 December"`` or ``"last day of the month"``.
     hour : int
         Hour of the day, or -1 for all hours.
-    width : int
-        Number of days of a row: 1, 7 for weeks, 31 for months.
+    width : {1, 7, 31}
+        Number of days of a row of the series: a row has the labels of all its days.
     """
 
-    family: str
-    key: int
+    label: str
     hour: int
     width: int
 
     def __post_init__(self) -> None:
-        if self.family not in _FAMILIES or not 0 <= self.key < 1_000:  # Twelve months of 64
-            raise ValueError(f"there are no days {self.key} of the family {self.family!r}")
-        if not (-1 <= self.hour < _HOURS and self.width in _LONGEST_STEPS):
+        if not (-1 <= self.hour < 24 and self.width in _LONGEST_STEPS):
             raise ValueError(f"hour {self.hour} and width {self.width} are out of range")
 
     @property
     def name(self) -> str:
-        """The days in words, such as "24 December"."""
-        name = _FAMILIES[self.family].name(self.key)
-        if self.hour >= 0:
-            return f"{name}, {self.hour}:00"
-        spans = self.width > _DAY and _FAMILIES[self.family].spans
-        return f"{'week' if self.width == _WEEK else 'month'} with {name}" if spans else name
+        """The days in words, with the hour if it is one."""
+        return self.label if self.hour < 0 else f"{self.label}, {self.hour}:00"
 
     def indicator(self, days: Array) -> Array:
-        """Return one for the rows with these days and else zero, (n,), for local days (n,)."""
-        rows, keys = _keys(_FAMILIES[self.family], days, self.width)
-        chosen = rows[keys == self.key]
-        indicator = np.zeros(len(days))
-        indicator[chosen] = 1.0
-        if self.hour >= 0:
-            indicator *= _hours(days) == self.hour
-        return indicator
+        """Return one for rows with these days and hours, and zero for others, (n,).
+
+        ``days`` (n,) are local days since 1970, with the time of day as a fraction.
+        """
+        labels = (_labels(day, self.width) for day in _whole(days))
+        is_day = np.array([self.label in chosen.values() for chosen in labels], dtype=np.float64)
+        return is_day if self.hour < 0 else is_day * (_hours(days) == self.hour)
 
 
-def _hours(days: Array) -> Days:
-    # A minute more, because times in days are rounded.
-    return np.floor((days % 1.0) * _HOURS + 1.0 / 60.0).astype(np.int64) % _HOURS
+def _whole(days: Array) -> list[int]:
+    return [int(day) for day in np.floor(days + _MINUTE)]
 
 
-def _keys(family: _Family, days: Array, width: int) -> tuple[Days, Days]:
-    """Return row indices and keys of the days that rows consist of, without days that have none."""
-    first = np.floor(days + 1.0 / 1440.0).astype(np.int64)  # A minute more, as for hours
-    n_days = width if family.spans else 1
-    rows = np.tile(np.arange(len(days)), n_days)
-    keys = family.keys((first + np.arange(n_days)[:, None]).ravel())
-    if n_days == _MONTH:  # Days of the next month are no days of this one
-        months = first.astype("M8[D]").astype("M8[M]")
-        ends = (months + 1).astype("M8[D]").astype(np.int64)
-        keys = np.where((first + np.arange(n_days)[:, None]).ravel() < np.tile(ends, n_days), keys, -1)
-    return rows[keys >= 0], keys[keys >= 0]
+def _hours(days: Array) -> Index:
+    return np.floor((days + _MINUTE) % 1.0 * 24.0).astype(np.intp)
+
+
+@lru_cache(maxsize=100_000)  # The days of all rows that a fit takes, and of their forecasts
+def _labels(day: int, width: int) -> dict[str, str]:
+    """Return the labels, by kind, of a row that begins with a day since 1970."""
+    first = date(1970, 1, 1) + timedelta(day)
+    if width == _DAY:
+        return dict(_of_day(first))
+    if width == _MONTH:
+        is_month = _easter(first.year).month == first.month
+        return {"Easter": "month with Easter Sunday"} if is_month else {}
+    number = first.isocalendar()[1]
+    which, weekday = _ORDINALS[(first.day - 1) // 7], _WEEKDAYS[first.weekday()]
+    labels = {"week": f"week {number}", "week of the month": f"{which} {weekday} of the month"}
+    for ahead in range(width):
+        for kind, label in _of_day(first + timedelta(ahead)):
+            if kind in _OF_WEEKS and not (kind == "Easter" and "days" in label):
+                labels[f"{kind} {ahead}"] = f"week with {label}"
+    return labels
+
+
+_OF_WEEKS = ("date", "end of the month", "day of the month", "Easter", "weekday of the year")
+"""Kinds of the labels of single days that weeks have, too."""
+
+
+def _of_day(day: date) -> Iterator[tuple[str, str]]:
+    """Yield kinds and labels of a day, in order of preference."""
+    weekday, month = day.weekday(), _MONTHS[day.month - 1]
+    left = monthrange(day.year, day.month)[1] - day.day
+    if left < len(_ORDINALS):
+        yield "end of the month", f"{_ORDINALS[left] + ' ' if left else ''}last day of the month"
+    yield "day of the month", f"day {day.day} of the month"
+    if weekday < 5:
+        before = sum((weekday - k) % 7 < 5 for k in range(1, day.day))
+        after = sum((weekday + k) % 7 < 5 for k in range(1, left + 1))
+        if before < len(_ORDINALS):
+            yield "working day", f"{_ORDINALS[before]} working day of the month"
+        if after < len(_ORDINALS):
+            which = f"{_ORDINALS[after]} " if after else ""
+            yield "working day from the end", f"{which}last working day of the month"
+    number = _ORDINALS[(day.day - 1) // 7]
+    yield "weekday of the month", f"{number} {_WEEKDAYS[weekday]} of the month"
+    if left < 7:
+        yield "last weekday of the month", f"last {_WEEKDAYS[weekday]} of the month"
+    yield "date", f"{day.day} {month}"
+    distance = (day - _easter(day.year)).days
+    if distance in _FEASTS:
+        yield "Easter", _FEASTS[distance]
+    elif abs(distance) <= _FROM_EASTER:
+        weeks, rest = divmod(abs(distance), 7)
+        count = f"{abs(distance)} days" if rest else f"{weeks} weeks"
+        yield "Easter", f"{count} {'before' if distance < 0 else 'after'} Easter Sunday"
+    yield "weekday of the year", f"{'last' if left < 7 else number} {_WEEKDAYS[weekday]} of {month}"
+
+
+@lru_cache(maxsize=1_000)  # Years
+def _easter(year: int) -> date:
+    """Return Easter Sunday of a Gregorian year, by Gauss's algorithm."""
+    golden, century = year % 19, year // 100
+    moon = (19 * golden + 15 + century - century // 4 - (13 + 8 * century) // 25) % 30
+    moon -= (moon // 28) * (1 - (moon // 28) * (29 // (moon + 1)) * ((21 - golden) // 11))
+    weekday = (year + year // 4 + moon + 2 - century + century // 4) % 7
+    return date(year, 3, 28) + timedelta(moon - weekday)
 
 
 class ChosenPattern(NamedTuple):
@@ -295,24 +176,37 @@ class ChosenPattern(NamedTuple):
     cost: float
 
 
-@dataclass(frozen=True, slots=True)
+class _Kind(NamedTuple):
+    """Rows (q,) with labels of one kind, the label's index for each, and the labels."""
+
+    rows: Index
+    places: Index
+    labels: list[str]
+
+
 class CalendarSearch:
-    """The patterns of the local days (n,) of the rows of a series, ``step`` days apart."""
+    """Finds the pattern of the local days (n,) of the rows of a series that explains it best."""
 
-    days: Array
-    step: float
-
-    def column(self, pattern: CalendarPattern) -> Array:
-        """Return the indicator (n,) of a pattern at the rows of the series."""
-        return pattern.indicator(self.days)
+    def __init__(self, days: Array) -> None:
+        self.days, self.step = days, float(np.median(np.diff(days)))
+        self.width = next((k for k, most in _LONGEST_STEPS.items() if self.step <= most), 0)
+        self._hours = _hours(days) if self.step <= _PART_OF_A_DAY else None
+        pairs: dict[str, list[tuple[int, str]]] = {}
+        for row, day in enumerate(_whole(days) if self.width else []):
+            for kind, label in _labels(day, self.width).items():
+                name = kind.rstrip(" 0123456789")  # Days of a week are numbered
+                pairs.setdefault(name, []).append((row, label))
+        self._kinds = []
+        for entries in pairs.values():
+            rows, texts = zip(*entries, strict=True)
+            labels, places = np.unique(texts, return_inverse=True)
+            self._kinds.append(_Kind(np.array(rows), places, labels.tolist()))
 
     @property
     def one_day(self) -> Array | None:
         """Indicator (n,) of the rows of a day in the middle; None unless rows are parts of days."""
-        if self.step > _PART_OF_A_DAY:
-            return None
-        days = np.floor(self.days)
-        return np.where(days == days[len(days) // 2], 1.0, 0.0)
+        days = np.array(_whole(self.days))
+        return None if self._hours is None else np.equal(days, days[len(days) // 2]).astype(float)
 
     def strongest(
         self, deviations: Array, precisions: Array, day_ratio: float
@@ -320,74 +214,68 @@ class CalendarSearch:
         """Return the pattern that explains the values best, or None without one that may be.
 
         ``deviations`` (n,) are standardised leave-one-out residuals and ``precisions`` (n,) the
-        diagonal of the precision matrix of the values, zero for unknown values. Values at other days of one pattern are taken
-        as independent; ``day_ratio`` is the sum of the precision matrix over the rows of one day,
-        relative to its diagonal. A pattern must be there without its largest occurrence, too: one outlier
-        is no pattern.
+        diagonal of the precision matrix of the values, zero for unknown values. Values at other
+        days of one pattern are taken as independent; ``day_ratio`` is the sum of the precision
+        matrix over the rows of one day, relative to its diagonal. A pattern must be there without
+        its largest occurrence, too: one outlier is no pattern.
         """
-        errors = deviations * np.sqrt(precisions)
-        width = next((days for days, most in _LONGEST_STEPS.items() if self.step <= most), None)
-        hours = _hours(self.days) if self.step <= _PART_OF_A_DAY else None
-        families = [item for item in _FAMILIES.items() if width in item[1].widths]
-        best: ChosenPattern | None = None
-        if width is None:
-            return best
-        for name, family in families:
-            rows, keys = _keys(family, self.days, width)
-            is_known = precisions[rows] > 0.0
-            rows, keys = rows[is_known], keys[is_known]
-            for by_hour in (False,) if hours is None else (False, True):
-                groups = keys * _HOURS + hours[rows] if by_hour and hours is not None else keys
-                ratio = 1.0 if by_hour else day_ratio
-                found = _strongest(
+        errors, best = deviations * np.sqrt(precisions), None
+        for kind in self._kinds:
+            is_known = precisions[kind.rows] > 0.0
+            rows, places = kind.rows[is_known], kind.places[is_known]
+            for by_hour in (False,) if self._hours is None else (False, True):
+                groups, hours = places, 1
+                if by_hour and self._hours is not None:
+                    groups, hours = 24 * places + self._hours[rows], 24
+                gains = _gains(
                     groups,
-                    np.floor(self.days[rows]),
+                    np.floor(self.days[rows] + _MINUTE),
                     errors[rows],
-                    ratio * precisions[rows],
-                    _PREFERENCE if name == "date" and not by_hour else {},
+                    precisions[rows] * (1.0 if by_hour else day_ratio),
+                    _UNLIKELY + float(np.log(len(self._kinds))),
                 )
-                if found is None:
+                n_options = int(np.sum(~np.isnan(gains)))
+                if not n_options or np.isneginf(np.nanmax(gains)):
                     continue
-                group, gain, n_groups = found
-                cost = float(np.log(n_groups * len(families)) + _UNLIKELY)
-                gain -= cost
-                if best is None or gain > best.gain + _EQUAL:
-                    key, hour = divmod(group, _HOURS) if by_hour else (group, -1)
-                    best = ChosenPattern(CalendarPattern(name, key, hour, width), gain, cost)
+                cost = _UNLIKELY + float(np.log(n_options * len(self._kinds)))
+                gain = float(np.nanmax(gains))
+                if best is None or gain - cost > best.gain + _EQUAL:
+                    equal = np.flatnonzero(gains >= gain - _EQUAL)
+                    group = min(equal.tolist(), key=lambda k: _rank(kind.labels[k // hours]))
+                    label, hour = kind.labels[group // hours], group % 24 if by_hour else -1
+                    best = ChosenPattern(
+                        CalendarPattern(label, hour, self.width), gain - cost, cost
+                    )
         return best
 
 
-def _strongest(
-    groups: Days, days: Array, errors: Array, precisions: Array, preference: dict[int, int]
-) -> tuple[int, float, int] | None:
-    """Return the group of rows with the largest common effect, its gain, and how many there are."""
+def _rank(label: str) -> int:
+    words = label.removeprefix("week with ")
+    return _WELL_KNOWN.index(words) if words in _WELL_KNOWN else len(_WELL_KNOWN)
+
+
+def _gains(groups: Index, days: Array, errors: Array, precisions: Array, least: float) -> Array:
+    """Return the gain of log evidence by a common effect of each group of rows (g,).
+
+    It is NaN for a group on fewer than two days, and minus infinity for one whose gain without its
+    largest day is not above ``least``. Hours of one day are one occurrence.
+    """
     if not len(groups):
-        return None
-    # An occurrence is a day: hours of one day are not independent.
-    pairs, places = np.unique(
-        np.column_stack((groups, days.astype(np.int64))), axis=0, return_inverse=True
-    )
-    places = places.ravel()
-    error = np.bincount(places, weights=errors)
-    precision = np.bincount(places, weights=precisions)
-    names, group_of = np.unique(pairs[:, 0], return_inverse=True)
-    sums = np.bincount(group_of, weights=error)
-    totals = np.bincount(group_of, weights=precision)
-    counts = np.bincount(group_of)
-    # The occurrence of each group that has most of the effect.
-    signed = error * np.sign(sums)[group_of] / np.sqrt(precision)
-    order = np.lexsort((signed, group_of))
-    largest = order[np.cumsum(counts) - 1]
-    rest = (sums - error[largest]) * np.sign(sums) / np.sqrt(
-        np.maximum(totals - precision[largest], np.finfo(float).tiny)
-    )
+        return np.zeros(0)
+    pairs, which = np.unique(np.column_stack((groups, days)), axis=0, return_inverse=True)
+    group_of = pairs[:, 0].astype(np.intp)
+    error = np.bincount(which.ravel(), errors)
+    precision = np.bincount(which.ravel(), precisions)
+    sums, totals = np.bincount(group_of, error), np.bincount(group_of, precision)
+    counts, signs = np.bincount(group_of), np.sign(sums)
+    order = np.lexsort((error * signs[group_of] / np.sqrt(precision), group_of))
+    present = np.flatnonzero(counts)
+    largest = np.zeros(len(counts), dtype=np.intp)
+    largest[present] = order[np.cumsum(counts[present]) - 1]
+    gains = np.full(len(counts), np.nan)
     several = counts >= _FEWEST
-    if not several.any():
-        return None
-    threshold = np.sqrt(2.0 * (_UNLIKELY + np.log(len(_FAMILIES))))
-    gains = np.where(several & (rest > threshold), 0.5 * sums**2 / totals, -np.inf)
-    if not np.isfinite(gains.max()):
-        return None
-    equal = np.flatnonzero(gains >= gains.max() - _EQUAL)
-    best = min(equal.tolist(), key=lambda place: preference.get(int(names[place]), len(preference)))
-    return int(names[best]), float(gains[best]), int(several.sum())
+    others = (sums - error[largest])[several] * signs[several]
+    rest = np.maximum(others, 0.0) ** 2 / (totals - precision[largest])[several]
+    whole = 0.5 * sums[several] ** 2 / totals[several]
+    gains[several] = np.where(0.5 * rest > least, whole, -np.inf)
+    return gains

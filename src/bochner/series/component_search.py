@@ -340,7 +340,8 @@ def learn(
     """Learn the predictive law of a series from ordered times (n,), values (n,) and inputs (n, d).
 
     Inputs of the law are followed by the indicators of the patterns of the calendar, which are
-    returned, too. Unknown values are NaN. ``clock`` (n,) is local time minus time; None without a time zone.
+    returned, too. Unknown values are NaN. ``clock`` (n,) is local time minus time; None without a
+    time zone.
     """
     name, units, searcher, fit = _compared(times, values, inputs, clock, plan)
     rows = units.rows(times, TRANSFORMATIONS[name].forward(values), inputs, clock)
@@ -351,7 +352,7 @@ def learn(
             explained = find_breaks(rows, fit, searcher.fit, plan.calendar)
     if explained.patterns and plan.calendar is not None and not plan.progress.is_stopped:
         # Spikes make values look skew, so that transformations are compared again without them.
-        columns = [plan.calendar.column(pattern) for pattern in explained.patterns]
+        columns = [pattern.indicator(plan.calendar.days) for pattern in explained.patterns]
         inputs = np.column_stack([inputs, *columns])
         name, units, searcher, fit = _compared(times, values, inputs, clock, plan)
         rows = units.rows(times, TRANSFORMATIONS[name].forward(values), inputs, clock)

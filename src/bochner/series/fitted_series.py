@@ -142,7 +142,7 @@ def fitted_series(
         timeline.follows_clock,
         _priors(timeline, is_auto, len(rows.values), [length for length, _ in seasons]),
         find_breaks,
-        None if days is None else CalendarSearch(days, float(np.median(np.diff(days)))),
+        None if days is None else CalendarSearch(days),
     )
     law, patterns = learn(rows.times, rows.values, rows.inputs, plan, rng, rows.clock)
     law = law.after(_earlier(series, law, patterns))
