@@ -375,7 +375,9 @@ def _compared(
     times: Array, values: Array, inputs: Array, clock: Array | None, plan: Plan
 ) -> tuple[str, SeriesUnits, Searcher, Fit]:
     """Return the transformation of the highest evidence, its units, searcher and first fit."""
-    names = plan.transformations or candidates(values[np.isfinite(values)])
+    known_values = values[np.isfinite(values)]
+    possible = plan.priors.scales(candidates(known_values), len(known_values))
+    names = plan.transformations or possible
     compared_fits: list[tuple[str, SeriesUnits, Searcher, Fit, float]] = []
     with single_threaded_blas():
         for name in names:
