@@ -41,7 +41,7 @@ ADAPTERS := adapters/sktime.py adapters/skpro.py adapters/torch.py adapters/boto
 help:  ## List the targets
 	@sed -n 's/^\([a-z-]*\):.*## /\1|/p' $(MAKEFILE_LIST) | awk -F'|' '{printf "%-15s %s\n", $$1, $$2}'
 
-demo: $(VENV)/.demo  ## Fit a table of weather with its report, into demo/
+demo: $(VENV)/.demo  ## Fit a table of life expectancy with its report, into demo/
 	$(BIN)/bochner demo --out demo
 
 test: $(VENV)/.test  ## Run the quicker tests, in five minutes on two cores; more options in PYTEST_FLAGS

@@ -18,8 +18,11 @@ FILES = {
     for path in sorted(ROOT.rglob("*.py"))
 }
 
-DOORS = {("bochner.tables.table_model", "bochner.report.page")}
-"""Modules that a method imports from a higher room when it is called: ``.report()``."""
+DOORS = {
+    ("bochner.tables.table_model", "bochner.report.page"),
+    ("bochner.tables.sensitivity", "bochner.plot"),
+}
+"""Modules that ``report()`` and ``plot()`` import from a higher room when they are called."""
 
 
 @cache

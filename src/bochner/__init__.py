@@ -2,15 +2,23 @@
 
 Models follow the scikit-learn API, and predict means, intervals and probabilities.
 
-- :class:`TableRegressor` and :class:`TableClassifier` fit tables of numbers, text and dates, with
-  missing entries; :func:`read_table` reads them from files.
-- :class:`Forecaster` forecasts series with trends, seasons and known inputs.
-- :class:`GaussianProcessRegressor` and :class:`GaussianProcessClassifier` have the parameters of
-  scikit-learn.
-- :class:`KreinRidge`, :class:`KreinRidgeClassifier`, :class:`LearnedKernelRegressor` and others are
-  kernel machines on arrays, with any kernel of :mod:`bochner.kernels`, or with a learned kernel.
-- :class:`FourierFeatures` are random Fourier features of any kernel, :func:`diagnose` analyses one.
-- :func:`save` and :func:`load` write and read fitted models, and :mod:`bochner.plot` draws them.
+Tables of numbers, text, dates and gaps
+    ``TableRegressor``, ``TableClassifier``; ``read_table`` reads files, ``TableEncoder`` encodes.
+Series in time
+    ``Forecaster``: trends, seasons and known inputs.
+Gaussian processes
+    ``GaussianProcessRegressor``, ``GaussianProcessClassifier``: scikit-learn's parameters.
+    ``KernelGLMRegressor``, ``KernelGLMClassifier``: counts, outliers, censored and ordered targets.
+Random Fourier features of any kernel
+    ``FourierFeatures``, ``PositiveFeatures`` for attention, ``SimilarityFeatures`` of a matrix.
+Ridge regression on features, with indefinite and asymmetric kernels
+    ``KreinRidge``, ``KreinRidgeClassifier``, ``AsymmetricKernelRidge``, ``AsymmetricPairRidge``.
+Kernels that are learned
+    ``LearnedKernelRegressor``, ``LearnedKernelClassifier``; with noise and amplitudes that vary,
+    ``LocallyStationaryRegressor``, ``LocallyStationaryClassifier``.
+Tools
+    ``kernels``, ``diagnose`` a kernel, ``spectral_measure``, ``Frequencies``, ``plot``, ``save``,
+    ``load``, ``register``, ``export_onnx``, ``datasets``, and ``papers`` as printed.
 
 Examples
 --------

@@ -98,7 +98,11 @@ def test_a_dash_is_no_model_report_or_folder(tmp_path, monkeypatch, line):
         (("fit", "t.csv"), "Missing option '--target'"),
         (("fit", "t.csv", "--target", "y", "--seed", "-1"), "'--seed'"),
         (("fit", "t.csv", "--target", "y", "--n-jobs", "many"), "'--n-jobs'"),
-        (("fit", "t.csv", "--target", "y", "--efort", "x"), "--effort"),
+        (
+            ("fit", "t.csv", "--target", "y", "--groups", "x"),
+            "--groups (Possible options: --group)",
+        ),
+        (("fit", "t.csv", "--target", "y", "--depth", "x"), "No such option: --depth ╰"),
         (("fit", "t.csv", "--target", "y", "--effort", "quik"), "'quik' is not one of 'quick',"),
         (("predict", "m.bochner", "t.csv", "--keep", "some"), "'some' is not one of 'none',"),
         (("fit", "t.csv", "--target", "y", "--transformation", "x"), "is not one of"),

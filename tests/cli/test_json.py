@@ -95,4 +95,20 @@ def test_what_has_no_time_is_left_out(tmp_path, monkeypatch):
     assert found["importance"] is None
     assert [method["name"] for method in found["targets"][0]["methods"]] == ["bochner"]
     shown = " ".join(bochner("fit", path, *options).stdout.split())
-    assert "Left out at the limit of 1e-06 s: linear model, " in shown
+    reason = "longer than the fit or the limit of 1e-06 s"
+    assert f"Left out, because {reason}: linear model, " in shown
+
+
+def test_ctrl_c_after_the_fit_keeps_the_model(tmp_path, monkeypatch):
+    path, out = write(table(), tmp_path / "t.csv"), tmp_path / "m.bochner"
+
+    def interrupted(*_, **__):
+        assert out.exists()
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("bochner.comparison.study.add_others", interrupted)
+    result = bochner("fit", path, "--target", "y", "--effort", "quick", "--out", out)
+    assert result.exit_code == 130
+    assert "the model is complete" in result.stdout
+    assert "bochner predict" in result.stdout
+    assert bochner("predict", out, path).exit_code == 0

@@ -58,7 +58,7 @@ def changed(model, folder, place, name, value):
 def test_facts_of_other_types_are_refused(place, name, value, made, tmp_path):
     path, model = made
     file = changed(model, tmp_path, place, name, value)
-    for command in (("predict", file, path), ("explain", file)):
+    for command in (("predict", file, path), ("explain", file, "--json")):
         assert "for the fact" in refusal(tmp_path, *command)
 
 

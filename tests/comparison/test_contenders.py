@@ -2,6 +2,7 @@
 
 import sys
 from dataclasses import replace
+from time import perf_counter, sleep
 
 import numpy as np
 import pandas as pd
@@ -189,23 +190,34 @@ def test_outcomes_are_those_of_each_method_alone(task):
 @pytest.mark.usefixtures("without_catboost")
 @pytest.mark.parametrize("n_jobs", [1, 2])
 def test_methods_have_the_threads_of_the_fit(n_jobs, monkeypatch):
-    threads = set()
+    """Linear algebra has those of the fit; OpenMP, whose threads busy-wait, has one."""
+    threads, n_openmp = set(), set()
     monkeypatch.setattr("bochner._base.threads.cpu_count", lambda: 8)
+    fit = HistGradientBoostingRegressor.fit
 
-    def fitted(model, split, **options):
-        threads.update(pool["num_threads"] for pool in threadpool_info())
-        threads.add(options["n_openmp"])
-        return timed_fit(model, split, **options)
+    def fitted(model, *args, **options):
+        pools = threadpool_info()
+        threads.update(p["num_threads"] for p in pools if p["user_api"] == "blas")
+        n_openmp.update(p["num_threads"] for p in pools if p["user_api"] == "openmp")
+        return fit(model, *args, **options)
 
-    timed_fit = contenders.timed_fit
-    monkeypatch.setattr(contenders, "timed_fit", fitted)
+    monkeypatch.setattr(HistGradientBoostingRegressor, "fit", fitted)
     contenders.add_others([{}], mixed(), n_jobs=n_jobs)
     assert threads == {n_jobs}
+    assert n_openmp == {1}
 
 
 @pytest.mark.usefixtures("without_catboost")
-def test_methods_without_time_are_named():
+def test_methods_without_time_are_named(monkeypatch):
+    """None starts after the limit; one that takes longer than the fit is stopped."""
     found = [{}]
     names = list(contenders.CONTENDERS)
     assert contenders.add_others(found, mixed(), until=0.0) == names
     assert found == [{}]
+    monkeypatch.setattr(contenders, "_LEAST_SECONDS", 0.0)
+    monkeypatch.setattr(RidgeCV, "fit", lambda *_, **__: sleep(60.0))
+    began = perf_counter()
+    slow = [contenders.LINEAR, contenders.RBF_SAMPLER]
+    assert contenders.add_others(found, mixed(), longest=2.0) == slow
+    assert list(found[0]) == [contenders.TREES]
+    assert 4.0 <= perf_counter() - began < 30.0

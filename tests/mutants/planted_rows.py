@@ -5,8 +5,10 @@ Planted in columns that determine the target alone, too.
 
 from functools import partial
 
+import numpy as np
 from comparison import test_leaks, test_split
 from mutants.registry import plant_edits
+from tables import test_table_checks
 
 from bochner.comparison import leaks, split
 from bochner.tables import copied_rows, table_checks
@@ -135,4 +137,19 @@ plant_edits(
         "order[[1, *range(n - 1)]], order[[*range(1, n), -2]]",
         "order, order",
     ),
+)
+
+ends_are_rare = np.repeat(np.arange(3, 9), [10, 53, 681, 638, 199, 18])
+codes_with_gaps = np.repeat([4, 6, 8, 10, 12], [300, 200, 200, 9, 9])
+plant_edits(
+    table_checks,
+    "_are_quantities",
+    partial(test_table_checks.test_task, ends_are_rare, "regression"),
+    marks_are_classes=("has_rare_ends or ", ""),
+)
+plant_edits(
+    table_checks,
+    "_are_quantities",
+    partial(test_table_checks.test_task, codes_with_gaps, "classification"),
+    cylinders_are_quantities=(" or filled < _LEAST_FILLED", ""),
 )

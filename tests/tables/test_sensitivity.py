@@ -88,26 +88,53 @@ def test_effects_are_averages_with_quartiles_of_shifted_rows():
 
 
 def test_results_become_data_frames():
-    pd = pytest.importorskip("pandas")
     shares = VarianceShares(("a", ("b", "c")), np.array([0.5, 0.25]), np.array([0.1, np.nan]))
-    frame = pd.DataFrame(shares)
+    frame = shares.to_frame()
     assert list(frame["column"]) == ["a", "b × c"]
     np.testing.assert_array_equal(frame["share"], shares.share)
     np.testing.assert_array_equal(frame["std_error"], shares.std_error)
     grid = (np.array([1.0, 2.0]), np.array(["x", "y", "z"]))
     mean = np.arange(6.0).reshape(2, 3)
-    frame = pd.DataFrame(Effect(("a", "b"), grid, mean, mean - 1.0, mean + 1.0))
+    frame = Effect(("a", "b"), grid, mean, mean - 1.0, mean + 1.0).to_frame()
     assert list(frame) == ["a", "b", "mean", "lower", "upper"]
     assert frame[(frame["a"] == 2.0) & (frame["b"] == "y")].to_numpy().tolist() == [
         [2.0, "y", 4.0, 3.0, 5.0]
     ]
     of_classes = Effect(("a",), (np.array([1.0, 2.0]),), *[np.eye(2)] * 3, np.array(["no", "yes"]))
-    assert pd.DataFrame(of_classes)["yes"].tolist() == [0.0, 1.0]
+    assert of_classes.to_frame()["yes"].tolist() == [0.0, 1.0]
     values = np.arange(12.0).reshape(2, 3, 2)
     one = Contributions(("a", "b", "c"), 0.0, values[..., 0], values[..., 0], np.zeros(2))
-    np.testing.assert_array_equal(pd.DataFrame(one)[["a", "b", "c"]], values[..., 0])
+    np.testing.assert_array_equal(one.to_frame()[["a", "b", "c"]], values[..., 0])
     two = Contributions(
         ("a", "b", "c"), np.zeros(2), values, values, np.zeros((2, 2)), np.array(["no", "yes"])
     )
-    frame = pd.DataFrame(two)
+    frame = two.to_frame()
     assert frame[(frame["row"] == 1) & (frame["class"] == "yes")]["c"].tolist() == [values[1, 2, 1]]
+
+
+def test_results_are_tables_of_texts_in_terminals_and_notebooks():
+    """Dates are dates, years have no commas, and averages have four digits of the largest."""
+    days = np.array([2019.0, 2020.5, np.nan])
+    ends = np.array([1234.5678, -2.0, 0.5])
+    effect = Effect(
+        ("day", "year"), (days, np.array([2015.0])), *[ends[:, None]] * 3, dates=("day",)
+    )
+    assert repr(effect).splitlines()[1:] == [
+        "2019-01-01  2015  1,235  1,235  1,235",
+        "2020-07-02  2015     -2     -2     -2",
+        "   missing  2015      0      0      0",
+    ]
+    assert effect.to_frame()["day"].tolist()[1].isoformat() == "2020-07-02T00:00:00"
+    shares = VarianceShares(("a<b",), np.array([0.5]), np.array([0.1]))
+    assert "<td>a&lt;b</td><td>50.0%</td><td>10.0%</td>" in shares._repr_html_()
+
+
+def test_results_are_drawn():
+    pytest.importorskip("matplotlib")
+    pairs = VarianceShares((("a", "b"), ("a", "c")), np.array([0.5, 0.25]), np.array([0.1, 0.1]))
+    assert pairs.plot().names == ["a × b", "a × c"]
+    effect = Effect(
+        ("day",), (np.array([2019.0, 2020.5]),), *[np.array([0.3, 0.7])] * 3, None, ("day",)
+    )
+    (line,) = effect.plot().ax_.lines
+    assert line.get_xdata()[1] == np.datetime64("2020-07-02")

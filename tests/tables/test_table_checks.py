@@ -81,11 +81,21 @@ def repeated(n_values, n_rows):
         ([0, 1, 1], "regression"),
         (repeated(5, 200).astype(float), "classification"),
         (repeated(5, 200) + 0.5, "regression"),
-        (np.linspace(0, 1, 50), "regression"),
+        (1 + repeated(10, 2000), "classification"),  # marks
+        (1990 + repeated(31, 1000), "regression"),  # years
+        (np.repeat(np.arange(3, 9), [10, 53, 681, 638, 199, 18]), "regression"),  # quality of wine
+        (np.repeat(np.arange(7), [900, 500, 400, 90, 30, 9, 1]), "regression"),  # children
+        (np.repeat([*range(12), 14], [*[99] * 10, 7, 3, 2]), "regression"),  # visits
+        (np.repeat(np.arange(1, 8), [200, 280, 35, 27, 95, 17, 20]), "classification"),  # kinds
+        (np.repeat([4, 6, 8, 10, 12], [300, 200, 200, 9, 9]), "classification"),  # cylinders
     ],
 )
 def test_task(values, task):
-    assert infer_task(pd.Series(values, name="y")) == task
+    inferred, reason = infer_task(pd.Series(values, name="y"))
+    other = {"regression": "classification", "classification": "regression"}[task]
+    assert inferred == task
+    assert not reason or reason.startswith(f"Task: {task}, because the ")
+    assert not reason or reason.endswith(f"use --task {other}.")
 
 
 @pytest.mark.parametrize(

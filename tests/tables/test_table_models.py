@@ -4,6 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from sklearn.base import clone
+from sklearn.feature_selection import SelectFromModel
 from sklearn.utils.estimator_checks import (
     check_sample_weight_equivalence_on_dense_data,
     parametrize_with_checks,
@@ -170,6 +171,8 @@ def test_what_a_model_depends_on_is_in_terms_of_the_table(n, tmp_path):
     importance, grid = model.importance(), model.effect("gap", "kind", n_values=5)
     assert sorted(importance.columns) == sorted(X)
     assert importance.share[importance.columns.index("same")] < 1e-12
+    chosen = SelectFromModel(model, prefit=True, max_features=2).get_support()
+    assert set(X.columns[chosen]) == set(importance.columns[:2])
     assert model.interactions().columns[0] == ("left", "right")
     if n == 0:
         assert set(importance.columns[:2]) == {"left", "right"}

@@ -1,19 +1,22 @@
-"""Array types, blocks of rows, and validation of the fields of value objects."""
+"""Array types, blocks of rows, and validation of constructor arguments and fields."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
+from functools import wraps
+from inspect import signature
 from numbers import Integral, Real
 from threading import local
-from typing import Any, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 import numpy as np
-from numpy.typing import ArrayLike, DTypeLike, NDArray
+from numpy.typing import NDArray
 from scipy import sparse
 from scipy.linalg import LinAlgError, cholesky, lapack
 from sklearn.utils.extmath import row_norms
 from sklearn.utils.sparsefuncs import mean_variance_axis
 
 from bochner._base import limits
+from bochner._base.names import nearest
 from bochner._base.threads import in_order, single_threaded_blas
 
 Array = NDArray[np.float64]
@@ -33,8 +36,17 @@ class InputRows(Protocol):
     def mean(self, axis: int) -> Any: ...
 
 
-MatrixLike = ArrayLike | sparse.sparray | sparse.spmatrix | InputRows
-"""Rows that a user passes: an array, a sequence, a table, or a sparse matrix."""
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike as ArrayLike
+    from numpy.typing import DTypeLike as DTypeLike
+
+    MatrixLike = ArrayLike | sparse.sparray | sparse.spmatrix | InputRows
+else:  # `help` prints these names in place of unions of 300 characters
+    ArrayLike, DTypeLike, MatrixLike = (
+        type(name, (), {"__module__": "builtins"})
+        for name in ("ArrayLike", "DTypeLike", "MatrixLike")
+    )
+"""``MatrixLike`` are rows that a user passes: an array, a table, or a sparse matrix."""
 
 RandomState = int | np.random.RandomState | None
 """The values of scikit-learn's ``random_state``."""
@@ -129,6 +141,19 @@ def decimal_years(times: NDArray[np.datetime64]) -> Array:
     start, end = (some.astype("M8[us]") for some in (years, years + np.timedelta64(1, "Y")))
     fraction: Array = (times.astype("M8[us]") - start) / (end - start)
     return years.astype(np.int64) + 1970 + fraction  # datetime64 counts years from 1970
+
+
+def times_of(years: Array) -> NDArray[np.datetime64]:
+    """Return decimal years as times, the inverse of `decimal_years`; ``nan`` is not a time.
+
+    >>> times_of(np.array([1999.5]))
+    array(['1999-07-02T12:00:00.000'], dtype='datetime64[ms]')
+    """
+    is_time = np.isfinite(years)
+    first_years = np.floor(np.where(is_time, years, 0.0))
+    start, end = ((first_years + add - 1970).astype("M8[Y]").astype("M8[ms]") for add in (0, 1))
+    passed = (end - start).astype(np.float64) * np.where(is_time, years - first_years, 0.0)
+    return np.where(is_time, start + passed.round().astype("m8[ms]"), np.datetime64("NaT"))
 
 
 def as_array(value: ArrayLike) -> Array:
@@ -344,3 +369,40 @@ def pivoted_cholesky(matrix: Array) -> tuple[Array, Index]:
     lower = np.empty((len(matrix), rank))
     lower[rows] = np.tril(factor)[:, :rank]
     return lower, rows[:rank]
+
+
+_ELSEWHERE: Mapping[str, Mapping[str, str]] = {
+    "gamma": {
+        "length_scale": "length_scale = 1 / sqrt(2 * gamma), for exp(-gamma * distance**2)",
+        "kernel": "kernel=kernels.Gaussian(length_scale), with length_scale = 1 / sqrt(2 * gamma)",
+    },
+    "C": {"alpha": "alpha = 1 / (2 * C)"},
+    "sigma": {"length_scale": "length_scale = sigma"},
+    "length_scale": {"kernel": "kernel=kernels.Gaussian(length_scale), or another kernel's"},
+    "n_components": {"length_scale": "FourierFeatures(kernel, n_components) for features"},
+}
+"""What to write for parameters of other libraries, by a parameter that the class has."""
+
+
+def hinting(init: Callable[..., None]) -> Callable[..., None]:
+    """Return a constructor whose error for an unknown parameter says what to write instead."""
+
+    @wraps(init)
+    def checked(self: object, *values: Any, **named: Any) -> None:
+        try:
+            init(self, *values, **named)
+        except TypeError:
+            names = list(signature(type(self)).parameters)
+            unknown = next((name for name in named if name not in names), None)
+            if unknown is None or getattr(type(self).__init__, "__wrapped__", None) is not init:
+                raise
+            hints = _ELSEWHERE.get(unknown, {})
+            near = nearest(unknown, names)
+            advice = next((hints[name] for name in hints if name in names), "")
+            advice = f"write {advice}." if advice else f"did you mean {near!r}?" if near else ""
+            raise TypeError(
+                f"{type(self).__name__}() got an unexpected keyword argument {unknown!r}: "
+                f"{advice or 'its parameters are ' + (', '.join(names) or 'none') + '.'}"
+            ) from None
+
+    return checked

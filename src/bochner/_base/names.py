@@ -10,8 +10,12 @@ ColumnDetails = Sequence[tuple[str, str]]
 MOST_NAMED = 5
 """Columns that a message names before it counts the rest: a message stays within a few lines."""
 
-_LEAST_SIMILARITY = 0.5
-"""difflib's ratio from which a name counts as a misspelling: "Prize" and "price" have 0.8."""
+_LEAST_SIMILARITY = 0.7
+"""difflib's ratio from which a name counts as a misspelling: "Prize" and "price" have 0.8,
+"target" and "market" 0.67."""
+
+_FEWEST_LETTERS = 3
+"""Letters from which a name counts as meant by a longer one: "mpg" by "comb_mpg"."""
 
 _MOST_LETTERS = 60
 """Letters of a name that a message shows: most of a line."""
@@ -58,9 +62,19 @@ def looks_like_numbers(names: Sequence[str]) -> str:
 
 
 def nearest(name: str, candidates: Iterable[str]) -> str | None:
-    """Return the candidate most similar to a name, ignoring case, or None."""
-    folded = {candidate.casefold(): candidate for candidate in candidates}
-    close = difflib.get_close_matches(name.casefold(), folded, n=1, cutoff=_LEAST_SIMILARITY)
+    """Return the candidate of similar spelling, or one that contains a name or is part of it.
+
+    >>> nearest("Prise", ["size", "price"]), nearest("mpg", ["comb_mpg"])
+    ('price', 'comb_mpg')
+    >>> nearest("target", ["market"]), nearest("linear", ["hellinger"])
+    (None, None)
+    """
+    folded, word = {candidate.casefold(): candidate for candidate in candidates}, name.casefold()
+    close = difflib.get_close_matches(word, folded, n=1, cutoff=_LEAST_SIMILARITY)
+    if not close:
+        longer = [c for c in folded if min(len(c), len(word)) >= _FEWEST_LETTERS
+                  and (c in word or word in c)]  # fmt: skip
+        close = difflib.get_close_matches(word, longer, n=1, cutoff=0.0)
     return folded[close[0]] if close else None
 
 

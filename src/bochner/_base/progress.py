@@ -12,6 +12,12 @@ import numpy as np
 class FitProgress:
     """Progress of a fit, passed to the ``callback`` of ``fit``.
 
+    Examples
+    --------
+    >>> from bochner import FitProgress
+    >>> print(FitProgress("sampling", 3, 10, 1.5, {"log evidence": -12.25, "components": 4.0}))
+    sampling 3/10: log evidence -12.25, components 4
+
     Parameters
     ----------
     stage : str
@@ -24,12 +30,6 @@ class FitProgress:
         Time since the fit began.
     figures : mapping of str to float, default={}
         Figures of the step, such as ``"log evidence"``.
-
-    Examples
-    --------
-    >>> from bochner import FitProgress
-    >>> print(FitProgress("sampling", 3, 10, 1.5, {"log evidence": -12.25, "components": 4.0}))
-    sampling 3/10: log evidence -12.25, components 4
     """
 
     stage: str

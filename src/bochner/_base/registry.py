@@ -9,6 +9,8 @@ from typing import Any, TypeVar
 
 from sklearn.base import BaseEstimator
 
+from bochner._base.arrays import hinting
+
 Kind = TypeVar("Kind")
 
 _NOTHING: Mapping[str, str] = MappingProxyType({})
@@ -46,13 +48,30 @@ def register(
     arguments: Mapping[str, str] = _NOTHING,
     allow_nan: bool = False,
 ) -> Any:
-    r"""Register a kernel, another immutable value or an estimator with the library.
+    """Register a kernel, another immutable value or an estimator with the library.
 
     Use it as a class decorator, with or without arguments, or call it with a class. Model files
     may then hold objects of the class, and a kernel gets its spectral measure. The types of the
     saved attributes are read from annotations: the fields of a dataclass; the annotations
     ``level_: float`` in the body of an estimator, for the attributes that ``fit`` sets. Loading
     a model file needs the same registration, and never runs code from the file.
+
+    Examples
+    --------
+    >>> from dataclasses import dataclass
+    >>> import numpy as np
+    >>> import bochner
+    >>> from bochner.kernels import Correlation
+    >>> from bochner.spectral import (Chi, Isotropic)
+    >>> def gaussian_law(kernel, dim):
+    ...     return Isotropic(Chi(), dim, kernel.length_scale)
+    >>> @bochner.register(law=gaussian_law, name="bell")
+    ... @dataclass(frozen=True, slots=True)
+    ... class Bell(Correlation):
+    ...     def correlation(self, X, Y):
+    ...         return np.exp(-0.5 * ((X[:, None] - Y[None]) ** 2).sum(axis=2))
+    >>> bochner.spectral_measure(Bell(0.5), dim=3).is_positive
+    True
 
     Parameters
     ----------
@@ -91,23 +110,6 @@ def register(
         If the class is neither a dataclass nor an estimator.
     ValueError
         If another class or kernel has the name, one of the library's kernels included.
-
-    Examples
-    --------
-    >>> from dataclasses import dataclass
-    >>> import numpy as np
-    >>> import bochner
-    >>> from bochner.kernels import Correlation
-    >>> from bochner.spectral import (Chi, Isotropic)
-    >>> def gaussian_law(kernel, dim):
-    ...     return Isotropic(Chi(), dim, kernel.length_scale)
-    >>> @bochner.register(law=gaussian_law, name="bell")
-    ... @dataclass(frozen=True, slots=True)
-    ... class Bell(Correlation):
-    ...     def correlation(self, X, Y):
-    ...         return np.exp(-0.5 * ((X[:, None] - Y[None]) ** 2).sum(axis=2))
-    >>> bochner.spectral_measure(Bell(0.5), dim=3).is_positive
-    True
     """
 
     def registered(cls: type) -> type:
@@ -122,10 +124,12 @@ def register(
                 f"{cls.__qualname__} under another name."
             )
         _claim(_CLASSES, cls.__name__, cls, "in model files")
+        if registration(cls) is None and cls.__module__.startswith("bochner."):
+            cls.__init__ = hinting(cls.__init__)  # type: ignore[misc]
         if name is not None:
             _claim(_KERNEL_NAMES, name, cls, "as a kernel's name")
-        registration = Registration(closed_form, law, profile, shapes, arguments, allow_nan)
-        new = {each.name: getattr(registration, each.name) for each in fields(registration)}
+        facts = Registration(closed_form, law, profile, shapes, arguments, allow_nan)
+        new = {each.name: getattr(facts, each.name) for each in fields(facts)}
         # Calls accumulate, because different modules register saving and the spectral measure.
         _REGISTRATIONS[cls] = replace(
             _REGISTRATIONS.get(cls, Registration()), **{k: v for k, v in new.items() if v}

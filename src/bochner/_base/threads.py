@@ -33,9 +33,10 @@ class _OneThread:
         """Limit BLAS to one thread, and return the previous number of BLAS threads."""
         with self._lock:
             if not self._n_holders:
-                pools = _blas().info()
-                # Dask limits the threads of only some libraries on its workers.
-                counts = [p["num_threads"] for p in pools if p["threading_layer"] != "disabled"]
+                counts: list[int] = []
+                for pool in _blas().info():
+                    # Dask limits the threads of only some libraries on its workers.
+                    counts += [pool["num_threads"]] * (pool["threading_layer"] != "disabled")
                 self._n_threads = min(counts, default=1)
                 _take_over()
                 self._limiter = _blas().limit(limits=1)

@@ -6,13 +6,12 @@ from importlib.metadata import version
 from typing import Any, NoReturn
 
 import numpy as np
-from numpy.typing import ArrayLike, DTypeLike
 from sklearn.base import BaseEstimator
 from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils.validation import check_is_fitted
 
-from bochner._base.arrays import Array, as_array, as_flag
+from bochner._base.arrays import Array, ArrayLike, DTypeLike, as_array, as_flag
 from bochner._base.checks import check_dtype
 from bochner._base.file_writing import as_path, replacing
 from bochner.features.transformer import FourierFeatures
@@ -34,11 +33,44 @@ def export_onnx(
     return_std: bool = False,
     dtype: DTypeLike | None = "float64",
 ) -> Any:
-    r"""Return a fitted model as an ONNX graph, and write it to a file.
+    """Return a fitted model as an ONNX graph, and write it to a file.
 
     The graph has one input ``X`` (n, d), of any number of rows, and computes the predictions of the
-    model with standard operators (opset 17): matrix products, cosines and sines. Its outputs are
-    named
+    model with standard operators (opset 17): matrix products, cosines and sines.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import bochner
+    >>> X = np.random.default_rng(0).uniform(-3.0, 3.0, size=(200, 2))
+    >>> y = np.sin(X[:, 0]) * X[:, 1]
+    >>> model = bochner.KreinRidge(alpha=0.01, random_state=0).fit(X, y)
+    >>> graph = bochner.export_onnx(model, return_std=True)
+    >>> [output.name for output in graph.graph.output]
+    ['mean', 'std']
+
+    Parameters
+    ----------
+    model : estimator, Pipeline or Frequencies
+        Fitted model of one of the classes above.
+    path : str or path-like, default=None
+        File to write atomically, usually with the ending ``.onnx``; ``None`` writes no file.
+    return_std : bool, default=False
+        Whether to add the standard deviations of new observations, noise included. The covariance
+        of the weights, p² numbers, is then in the file.
+    dtype : {"float64", "float32"}, default="float64"
+        Type of the input, the outputs and all computations. With ``"float32"`` the file is half as
+        large, and the angle ω·x, hence a feature of amplitude one, has an error of about 1e-7 times
+        the sum of the ``|ωᵢ xᵢ|``: standardise inputs that are far from zero. Predictions multiply
+        this error by their weights.
+
+    Returns
+    -------
+    graph : onnx.ModelProto
+
+    Notes
+    -----
+    The outputs of the graph are
 
     - ``features`` (n, p) for :class:`bochner.FourierFeatures`, :class:`bochner.SimilarityFeatures`
       and :class:`bochner.Frequencies`,
@@ -51,40 +83,8 @@ def export_onnx(
     and, for a scikit-learn ``Pipeline`` whose earlier steps are ``StandardScaler`` or
     ``FourierFeatures``, the outputs of its last step.
 
-    Parameters
-    ----------
-    model : estimator, Pipeline or Frequencies
-        Fitted model of one of the classes above.
-    path : str or path-like, default=None
-        File to write atomically, usually with the ending ``.onnx``; ``None`` writes no file.
-    return_std : bool, default=False
-        Whether to add the standard deviations of new observations, noise included. The covariance
-        of the weights, :math:`p^2` numbers, is then in the file.
-    dtype : {"float64", "float32"}, default="float64"
-        Type of the input, the outputs and all computations. With ``"float32"`` the file is half as
-        large, and the angle :math:`\omega \cdot x`, hence a feature of amplitude one, has an error
-        of about 1e-7 times the sum of the :math:`|\omega_i x_i|`: standardise inputs that are far
-        from zero. Predictions multiply this error by their weights.
-
-    Returns
-    -------
-    graph : onnx.ModelProto
-
-    Notes
-    -----
     A graph checks only the number of columns of its input: rows outside the domain of a kernel get
     predictions, while the model raises an error.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> import bochner
-    >>> X = np.random.default_rng(0).uniform(-3.0, 3.0, size=(200, 2))
-    >>> y = np.sin(X[:, 0]) * X[:, 1]
-    >>> model = bochner.KreinRidge(alpha=0.01, random_state=0).fit(X, y)
-    >>> graph = bochner.export_onnx(model, return_std=True)
-    >>> [output.name for output in graph.graph.output]
-    ['mean', 'std']
     """
     check_dtype(dtype, is_optional=False)
     check_exported(model)

@@ -158,23 +158,31 @@ def explain(
         ),
     ] = None,
     row: o.RowNumbers = None,
+    column: o.EffectColumn = None,
     missing: o.Missing = None,
     skip: o.Skip = None,
     encoding: o.Encoding = None,
     bad_lines: o.BadLines = "error",
     table: o.TableName = None,
     out: o.ContributionsOut = None,
+    plot: o.Plot = None,
     as_json: o.Json = False,
 ) -> None:
-    """Show what a model file holds, or why predictions of a table are as they are.
+    """Show what a model file holds, the effect of one column, or the reasons for predictions.
 
-    The model file alone gives data, errors, kernels, important columns and their effects. With a
-    table, --row shows the Shapley values of the columns for single rows.
+    Without a table: data, errors, kernels, important columns and interactions of the model.
+
+    With a table and --row: Shapley values, the contributions of the columns to a prediction.
     """
     options = SimpleNamespace(**locals())
     check_model_file(model)
     if file is not None:
         find(file)
+    elif not (row or column or out or plot or as_json):
+        from bochner.cli.stored_summary import print_stored
+
+        if print_stored(model):
+            return
     from bochner.cli.explaining import explain_model
 
     all_is_imported()
@@ -231,7 +239,7 @@ def diagnose(file: o.TableFile, kernel: o.Kernel, target: o.LeftOut = None) -> N
 
 @command(epilog="Example: bochner demo --out demo")
 def demo(out: o.Folder = Path("demo")) -> None:
-    """Fit a model to the weather of Seattle, and write its table, model and report."""
+    """Fit a model of life expectancy, predict with it, and write its table, model and report."""
     from bochner.cli.demo import run_demo
 
     all_is_imported()

@@ -5,13 +5,14 @@ import signal
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any, NoReturn
+from typing import Any, NoReturn, cast
 
 import typer
 import typer.core
 from rich.console import Console
 from rich.text import Text
 
+from bochner._base.names import nearest
 from bochner.cli.output import plain
 
 _INVALID = (ValueError, TypeError, OSError, MemoryError, NotImplementedError)
@@ -39,6 +40,16 @@ class _TypesOfValues:
 
 class Command(_TypesOfValues, typer.core.TyperCommand):
     """A command whose help shows types only for options that take a value."""
+
+    def parse_args(self, ctx: Any, args: Any) -> Any:
+        try:
+            return super().parse_args(ctx, args)
+        except Exception as problem:
+            if hasattr(error := cast(Any, problem), "possibilities"):  # No such option
+                names = [name.lstrip("-") for each in self.params for name in each.opts]
+                near = nearest(error.option_name.lstrip("-"), names)
+                error.possibilities = near and [f"--{near}"]
+            raise
 
 
 class Commands(_TypesOfValues, typer.core.TyperGroup):

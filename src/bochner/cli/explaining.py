@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
 from types import SimpleNamespace
@@ -12,13 +14,17 @@ import pandas as pd
 from numpy.typing import ArrayLike
 from rich.console import Console
 from rich.table import Table
+from rich.text import Text
 
 from bochner._base.arrays import Array
 from bochner._base.number_texts import entry, number, percent
+from bochner.cli.json_documents import shares_record
 from bochner.cli.model_files import Fresh, load_any, load_model, read_for, target_names
 from bochner.cli.output import (
     cells_table,
     check_csv_output,
+    check_outputs,
+    check_picture,
     facts_table,
     is_standard_output,
     plain_text,
@@ -27,24 +33,35 @@ from bochner.cli.output import (
     write_json,
 )
 from bochner.cli.progress_line import reporting
-from bochner.cli.screen import print_shares
+from bochner.cli.screen import print_shares, share_blocks
 from bochner.comparison.forecast_fits import model_facts, shown_times
 from bochner.comparison.outcomes import METRICS, SHARES
 from bochner.comparison.study import Model
 from bochner.comparison.verdict import FUNCTIONS
 from bochner.files.columns import read_column
 from bochner.files.errors import InputError
+from bochner.plot.style import RASTER_DPI
 from bochner.series.forecaster import Forecaster
 from bochner.tables.contributions import Contributions
+from bochner.tables.sensitivity import Effect, VarianceShares
 from bochner.tables.table_model import TableModel
 from bochner.tables.weighted_sum import SoftmaxOfLaws, SumOfLaws
 
 _MOST_COLUMNS = 10
 """Largest number of columns whose contributions to a prediction are listed."""
 
+_VALUE_LETTERS = 24
+"""Letters of an entry, next to which the name of its column fits a line of 80."""
+
 _ROWS = 50
 """Number of rows that are sampled for mean absolute contributions, to take a few seconds."""
 
+
+_VALUES, _LINE = 16, 30
+"""Most values of an effect, which fit a screen, and characters of its drawing in a line of 80."""
+
+_NOT_SHOWN = ("fingerprint", "layout", "summary")
+"""Facts of a fit that are for the commands only."""
 
 _KINDS = {
     "numeric": "numbers",
@@ -61,22 +78,86 @@ _TESTED = ("rmse", "mae", "coverage", "log_loss", "error")
 
 
 def explain_model(options: SimpleNamespace) -> None:
-    """Show a model file, or the contributions of columns to the predictions of a table."""
+    """Show a model file, one effect, or contributions of columns to predictions of a table."""
     if options.file is not None:
+        if options.column or options.plot:
+            raise InputError("--column shows the effect in the model: leave out the table.")
         explain_table(options)
         return
-    asked = ("row", "out", "as_json")
-    if given := [name for name in asked if getattr(options, name)]:
-        name = given[0].removeprefix("as_")
-        raise InputError(f"--{name} is for predictions of a table: name its FILE after the model.")
-    model, console = load_any(options.model), Console()
+    if options.row:
+        raise InputError("--row is for predictions of a table: name its FILE after the model.")
+    if not options.column and (options.plot or options.out):
+        name = "plot" if options.plot else "out"
+        raise InputError(f"--{name} needs --column, or a table after the model.")
+    model = load_any(options.model)
     if isinstance(model, Forecaster):
-        console.print(facts_table({"model": "Forecaster", **series_facts(model)}))
-        return
-    card, *others = contents(model)
-    console.print(card)
-    print_blocks(console, *others)
-    print_shares(console, model.importance(), model.interactions())
+        if options.column or options.as_json:
+            raise InputError("--column and --json are for models of tables, not of series.")
+        Console().print(facts_table({"model": "Forecaster", **series_facts(model)}))
+    elif options.column:
+        _explain_column(model, options)
+    elif options.as_json:
+        importance, pairs = model.importance(), model.interactions()
+        facts = {key: value for key, value in model.record_.items() if key not in _NOT_SHOWN}
+        shares = {"importance": shares_record(importance), "interactions": shares_record(pairs)}
+        write_json({"model": str(options.model), "record": facts, **shares})
+    else:
+        blocks = summary_blocks(model, model.importance(), model.interactions())
+        Console().print(blocks[0])
+        print_blocks(Console(), *blocks[1:])
+
+
+def summary_blocks(
+    model: TableModel, importance: VarianceShares, pairs: VarianceShares | None
+) -> list[Table | Text]:
+    """Return tables and sentences on a model, the first of which are its facts."""
+    return [*contents(model), *share_blocks(importance, pairs)]
+
+
+def _explain_column(model: TableModel, options: SimpleNamespace) -> None:
+    """Print the effect of one column, or write it as CSV, picture or JSON."""
+    outputs = (options.out, check_csv_output), (options.plot, check_picture)
+    check_outputs(outputs, options.model)
+    effect = model.effect(options.column, n_values=_VALUES)
+    if options.plot is not None:
+        effect.plot().figure_.savefig(options.plot, dpi=RASTER_DPI)
+    if options.out is not None:
+        write_csv(effect.to_frame(), options.out)
+    if options.as_json:
+        points = effect.to_frame().to_json(orient="records", date_format="iso")
+        write_json({"model": str(options.model), "effect": json.loads(points)})
+    elif not is_standard_output(options.out):
+        Console().print(_effect_table(effect, target_names(model)))
+
+
+def _effect_table(effect: Effect, targets: Sequence[str]) -> Table:
+    """Return averages and quartiles by values of a column, each row with a drawing."""
+    heading, rows = effect.cells()
+    parts, ends = effect.mean, effect.mean
+    if effect.classes is None:
+        heading, ends = [heading[0], f"average {targets[0]}", "lower", "upper"], effect.lower
+    elif len(effect.classes) == 2:  # The second class is drawn
+        parts = ends = effect.mean[:, 1]
+    if parts.ndim == 1:
+        upper = effect.upper if effect.classes is None else parts
+        low, high = float(min(parts.min(), ends.min())), float(max(parts.max(), upper.max()))
+        lines = [_drawn(*row, low, high) for row in zip(ends, parts, upper, strict=True)]
+        start = number(low)
+        heading = [*heading, f"{start}{number(high):>{_LINE - len(start)}}"]
+        rows = [[*row, line] for row, line in zip(rows, lines, strict=True)]
+    table = cells_table(heading, rows)
+    table.columns[-1].justify = "left" if parts.ndim == 1 else "right"  # Keeps trailing spaces
+    return table
+
+
+def _drawn(lower: float, mean: float, upper: float, low: float, high: float) -> str:
+    """Return a line of characters from ``low`` to ``high`` with a mean between two quartiles."""
+    scale = (_LINE - 1) / (high - low or 1.0)
+    first, place, last = (round((value - low) * scale) for value in (lower, mean, upper))
+    line = [" "] * _LINE
+    line[first : last + 1] = "-" * (last + 1 - first)
+    line[place] = "o"
+    return "".join(line)
 
 
 def explain_table(options: SimpleNamespace) -> None:
@@ -185,7 +266,8 @@ def _entry(series: pd.Series, row: int) -> str:
         return shown_times(pd.DatetimeIndex(column.wall_times()))[0]
     raw = column.raw[0]
     if column.kind != "numeric" or isinstance(raw, bool | np.bool_):
-        return str(raw)
+        text = str(raw)
+        return text if len(text) <= _VALUE_LETTERS else f"{text[: _VALUE_LETTERS - 1]}…"
     return entry(float(column.values[0]))
 
 

@@ -5,9 +5,11 @@ from math import inf
 from time import perf_counter
 from types import SimpleNamespace
 
+import typer
 from rich.console import Console
 
 from bochner._base.names import naming
+from bochner.cli.explaining import summary_blocks
 from bochner.cli.json_documents import fit_record
 from bochner.cli.options import fraction_option, read_options
 from bochner.cli.output import (
@@ -20,9 +22,11 @@ from bochner.cli.output import (
 )
 from bochner.cli.progress_line import reporting
 from bochner.cli.screen import print_studies
+from bochner.cli.stored_summary import stored
 from bochner.comparison.split import Roles, split_table
 from bochner.comparison.study import (
     Model,
+    extended_studies,
     fit_facts,
     fitted_studies,
     row_names,
@@ -35,8 +39,12 @@ from bochner.files.table_reading import read
 from bochner.tables.table_classifier import TableClassifier
 from bochner.tables.table_regressor import TableRegressor
 
-_SHARE_OF_FIT, _LEAST_SECONDS = 0.5, 0.01
-"""Share of the time limit reserved for the fit, and the smallest time limit of the fit."""
+_SHARE_OF_FIT, _SHARE_OF_REPORT, _LEAST_SECONDS = 0.5, 0.15, 0.01
+"""Shares of the time limit reserved for the fit and for writing a report, and the smallest time
+limit of the fit."""
+
+_INTERRUPTED = 130
+"""Exit code of a command that Ctrl-C stopped, as of shells."""
 
 
 def fit_table(options: SimpleNamespace) -> None:
@@ -59,43 +67,61 @@ def fit_table(options: SimpleNamespace) -> None:
             left_out=table.left_out,
         )
         model = _model(split.task, options, until)
-        studies, left_out = fitted_studies(
+        facts = table_facts(
+            table.frame[list(split.X.columns)], str(path), (*table.notes, *split.notes)
+        )
+        studies = fitted_studies(
             model,
             split,
-            roles,
-            table_facts(
-                table.frame[list(split.X.columns)], str(path), (*table.notes, *split.notes)
-            ),
+            roles.target,
+            facts,
             level=level,
-            compare=options.compare,
-            seed=options.seed,
-            until=until,
             progress=progress,
             record={"command": shlex.join(options.ctx.obj), "seed": options.seed, **versions()},
             row_names=row_names(split.X_test, None if roles.id is None else table.frame[roles.id]),
         )
         model.record_ |= fit_facts(studies, roles, table.layout.to_record())
-        save(model, options.out)
-        if options.report is not None:
-            from bochner.report import page
+        save(model, options.out)  # Before all that may fail, or be stopped
+        report, left_out, is_stopped = options.report, list[str](), False
+        try:
+            studies, left_out = extended_studies(
+                studies,
+                split,
+                compare=options.compare,
+                seed=options.seed,
+                until=until - _SHARE_OF_REPORT * (options.time_limit or 0.0) * (report is not None),
+                progress=progress,
+            )
+            if studies[0].importance is not None:
+                parts = studies[0].importance, studies[0].interactions
+                model.record_["summary"] = stored(summary_blocks(model, *parts))
+                save(model, options.out)
+            if report is not None:
+                from bochner.report import page
 
-            progress("writing the report")
-            page.write(studies, options.report)
+                progress("writing the report")
+                page.write(studies, report)
+        except KeyboardInterrupt:
+            is_stopped, report = True, None
     if names := [(s["name"], "") for s in model.encoder_.columns_ if "parts" in s]:
         notes.append(f"Free text is read by parts of its words: {naming(names)}.")
     if options.as_json:
-        write_json(fit_record(studies, notes, options.out, options.report, left_out))
+        write_json(fit_record(studies, notes, options.out, report, left_out))
         return
     console = Console()
     print_studies(console, studies, notes)
     if left_out:
-        console.print(
-            f"\nLeft out at the limit of {options.time_limit:g} s: {', '.join(left_out)}."
-        )
+        limit = "" if until == inf else f" or the limit of {options.time_limit:g} s"
+        console.print(f"\nLeft out, because longer than the fit{limit}: {', '.join(left_out)}.")
+    if is_stopped:
+        console.print("\nStopped after the fit: the model is complete, the rest is left out.")
     more = "" if studies[0].is_classification else " --interval 90"
+    more += " --keep all" if roles.id is None else ""  # Predictions of rows without names
     after = f"bochner predict {options.out} FILE{more}"
     console.print()
-    print_files(console, {"Model": options.out, "Report": options.report, "Next": after})
+    print_files(console, {"Model": options.out, "Report": report, "Next": after})
+    if is_stopped:
+        raise typer.Exit(_INTERRUPTED)
 
 
 def _model(task: str, options: SimpleNamespace, until: float) -> Model:

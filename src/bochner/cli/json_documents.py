@@ -33,8 +33,8 @@ def fit_record(
             "n_test": len(first.own.y),
         },
         "targets": [_target(study) for study in studies],
-        "importance": _shares(first.importance),
-        "interactions": _shares(first.interactions),
+        "importance": shares_record(first.importance),
+        "interactions": shares_record(first.interactions),
         "model": {
             "file": str(out),
             "class": type(first.model).__name__,
@@ -109,7 +109,8 @@ def _finite(value: float) -> float | None:
     return float(value) if np.isfinite(value) else None
 
 
-def _shares(shares: VarianceShares | None) -> list[dict[str, object]] | None:
+def shares_record(shares: VarianceShares | None) -> list[dict[str, object]] | None:
+    """Return the shares of columns or pairs for JSON."""
     if shares is None:
         return None
     rows = zip(shares.columns, shares.share, shares.std_error, strict=True)

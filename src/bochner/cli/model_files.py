@@ -83,7 +83,7 @@ def load_model(path: Path) -> Any:
 
 _FACTS: Mapping[str, Any] = {
     **dict.fromkeys(("n_samples", "n_columns", "n_test_samples"), int),
-    **dict.fromkeys(("weight", "group", "time", "id", "task", "source"), str),
+    **dict.fromkeys(("weight", "group", "time", "id", "task", "source", "summary"), str),
     "target": str | list[str],
     "dropped": list[str],
     "interval": float,

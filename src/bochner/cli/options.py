@@ -137,7 +137,7 @@ TimeLimit = Annotated[
     float | None,
     _model(
         "Time limit of the command in seconds. The fit has half of it, and tries fewer kernels if "
-        "they take longer. Comparisons and analyses start only before the limit."
+        "they take longer. Comparisons and analyses stop at the limit."
     ),
 ]
 Jobs = Annotated[int | None, _model("Number of threads, -1 for all cores.")]
@@ -161,6 +161,9 @@ Keep = Annotated[
 ]
 RowNumbers = Annotated[
     list[int] | None, _option("Row whose prediction is explained, from 1; repeat for more.", min=1)
+]
+EffectColumn = Annotated[
+    str | None, _option("Column whose average effect on the predictions is shown; without a table.")
 ]
 Kernel = Annotated[str, _option("A kernel's name, such as gaussian, tl1 or ntk.")]
 
@@ -208,8 +211,10 @@ Origins = Annotated[
 ModelOut = Annotated[Path, _output("Model file to write.")]
 CsvOut = Annotated[Path | None, _output("CSV file to write; - is standard output, as by default.")]
 ContributionsOut = Annotated[
-    Path | None, _output("CSV file for the contributions to all predictions, or to those of --row.")
+    Path | None,
+    _output("CSV file for the contributions to all predictions, to those of --row, or the effect."),
 ]
+Plot = Annotated[Path | None, _output("Picture of the effect of --column: SVG, PNG or PDF file.")]
 ForecastOut = Annotated[
     Path,
     _output(

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 HTML_ENDINGS = (".html", ".htm")
+PICTURE_ENDINGS = (".svg", ".png", ".pdf")
 
 _NO_MODEL = (
     *CSV_ENDINGS, *BINARY_ENDINGS, *COMPRESSIONS, *HTML_ENDINGS,
@@ -151,6 +152,12 @@ def check_report(path: Path, *inputs: Path) -> None:
 
     check_output(path, *inputs, option="--report")
     _check_ending(path, HTML_ENDINGS, "HTML")
+
+
+def check_picture(path: Path, *inputs: Path) -> None:
+    """Raise OSError or InputError if no picture can be written to ``path``."""
+    check_output(path, *inputs, option="--plot")
+    _check_ending(path, PICTURE_ENDINGS, "a picture")
 
 
 def check_outputs(

@@ -6,10 +6,11 @@ from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 from rich.console import Console
 from sklearn.base import BaseEstimator
 
+from bochner._base.arrays import Array, as_array
 from bochner._base.number_texts import counted
 from bochner.cli.model_files import Fresh, fitted_rows, load_model, read_for, target_names
 from bochner.cli.options import fraction, fraction_option
@@ -20,6 +21,13 @@ from bochner.comparison.verdict import metric_text
 from bochner.files.errors import InputError
 from bochner.tables.table_classifier import TableClassifier
 from bochner.tables.table_regressor import TableRegressor
+
+_SHARE_OF_ERROR, _FEWEST_DIGITS, _MOST_DECIMALS = 2, 4, 300
+"""Power of ten by which rounding is finer than the expected error, so that it adds less than 0.5 %
+of it; digits of any number; and decimals of doubles, after which they are zero."""
+
+_PROBABILITY_DECIMALS = 6
+"""Decimals of probabilities: the rows of a million are still ranked."""
 
 
 def predict_table(options: SimpleNamespace) -> None:
@@ -93,7 +101,7 @@ def _predictions(
                     f"--{name} is for regression, and this model classifies: leave it out; the "
                     "columns that begin with 'p_' are the probabilities of the classes."
                 )
-        probability = model.predict_proba(frame)
+        probability = model.predict_proba(frame).round(_PROBABILITY_DECIMALS)
         columns = {"prediction": model.classes_[probability.argmax(axis=1)]}
         named = zip(model.classes_, probability.T, strict=True)
         return pd.DataFrame(columns | {f"p_{name}": values for name, values in named})
@@ -106,12 +114,28 @@ def _predictions(
         levels = _levels(options.quantiles)
         quantiles = model.predict_quantiles(frame, list(levels.values()))
         columns |= {f"q{level}": quantiles[..., i] for i, level in enumerate(levels)}
+    columns = {name: rounded(values, model.score_) for name, values in columns.items()}
     if not np.ndim(model.target_mean_):
         return pd.DataFrame(columns)
     targets = enumerate(target_names(model))
     return pd.DataFrame(
         {f"{name}_{kind}": values[:, i] for i, name in targets for kind, values in columns.items()}
     )
+
+
+def rounded(values: Array, error: ArrayLike) -> Array:
+    """Round numbers (n,) or (n, t) to a hundredth of an error () or (t,), and to four digits.
+
+    >>> rounded(np.array([28.817982, 0.00123456, 1234567.8]), 1.4).tolist()
+    [28.82, 0.001235, 1234567.8]
+    """
+    tiny = np.finfo(np.float64).tiny
+    sizes = np.where(values, np.abs(values), 1.0)
+    powers = np.log10(np.maximum([np.broadcast_to(error, values.shape), sizes], tiny))
+    digits = np.array([_SHARE_OF_ERROR, _FEWEST_DIGITS - 1]).reshape(2, *[1] * values.ndim)
+    decimals = np.clip((digits - np.floor(powers)).max(axis=0), 0, _MOST_DECIMALS)
+    texts = map("{:.{}f}".format, values.ravel().tolist(), decimals.ravel().astype(int).tolist())
+    return as_array(list(map(float, texts))).reshape(values.shape)
 
 
 def _levels(text: str) -> dict[str, float]:

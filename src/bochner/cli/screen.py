@@ -83,13 +83,19 @@ def print_shares(
     console: Console, importance: VarianceShares | None, pairs: VarianceShares | None
 ) -> None:
     """Print the importance of columns and the interactions of pairs, if they are computed."""
+    print_blocks(console, *share_blocks(importance, pairs))
+
+
+def share_blocks(
+    importance: VarianceShares | None, pairs: VarianceShares | None
+) -> list[Table | Text]:
+    """Return tables of the importance of columns and of interactions, and notes on them."""
     if importance is None:
-        return
-    print_blocks(console, *share_tables(importance, pairs))
+        return []
+    notes = [sum_of_shares(float(importance.share.sum()))]
     if pairs is not None and not (pairs.share >= LEAST_PAIR).any():
-        print_blocks(console, plain_text(no_pairs(pairs)))
-    if note := sum_of_shares(float(importance.share.sum())):
-        print_blocks(console, plain_text(note))
+        notes.insert(0, no_pairs(pairs))
+    return [*share_tables(importance, pairs), *(plain_text(note) for note in notes if note)]
 
 
 def _print_table_facts(console: Console, study: Study, warned: Sequence[str]) -> None:

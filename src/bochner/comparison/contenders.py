@@ -1,11 +1,15 @@
 """Common methods for tables, fitted and tested on the same rows as a model."""
 
+import signal
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from importlib.util import find_spec
 from math import inf
+from threading import current_thread, main_thread
 from time import perf_counter
 from types import MappingProxyType
+from typing import TypeVar
 
 import numpy as np
 from sklearn.base import BaseEstimator
@@ -34,6 +38,7 @@ CATBOOST = "CatBoost"
 _ALPHAS: tuple[float, ...] = tuple(np.logspace(-3, 3, 13).tolist())
 """Candidate ridge penalties for cross-validation: two per decade, from 0.001 to 1,000."""
 
+T = TypeVar("T")
 Contender = Callable[[str, int, int], BaseEstimator]
 
 
@@ -72,7 +77,7 @@ def common_encoder() -> TableEncoder:
 
 
 CONTENDERS: Mapping[str, Contender] = MappingProxyType(
-    {LINEAR: _linear, RBF_SAMPLER: _rbf_sampler, TREES: _trees}
+    {LINEAR: _linear, TREES: _trees, RBF_SAMPLER: _rbf_sampler}
 )
 
 
@@ -82,9 +87,7 @@ def installed() -> Mapping[str, Contender]:
     return {**CONTENDERS, CATBOOST: _catboost} if has_catboost else CONTENDERS
 
 
-def timed_fit(
-    model: BaseEstimator, split: Split, *, n_openmp: int = 1, **fit_options: object
-) -> float:
+def timed_fit(model: BaseEstimator, split: Split, **fit_options: object) -> float:
     """Fit ``model`` to the training rows and return the seconds it took.
 
     OpenMP threads busy-wait: on shared cores, two can make trees a hundred times slower than one.
@@ -93,9 +96,45 @@ def timed_fit(
         prefix = f"{model.steps[-1][0]}__" if isinstance(model, Pipeline) else ""
         fit_options[f"{prefix}sample_weight"] = split.weight
     start = perf_counter()
-    with threadpool_limits(n_openmp, user_api="openmp"):
+    with threadpool_limits(1, user_api="openmp"):
         model.fit(split.X, split.y, **fit_options)
     return perf_counter() - start
+
+
+_LEAST_SECONDS = 10.0
+"""Time in seconds that each method has, even if the fit of the model took less."""
+
+
+class _TimeIsOverError(Exception):
+    """Raised by the timer of :func:`within_time`."""
+
+
+def _stop(*_: object) -> None:
+    raise _TimeIsOverError
+
+
+def within_time(work: Callable[[], T], until: float) -> T | None:
+    """Return the result of a function, or ``None`` if it does not end at ``until``.
+
+    Work that has begun is stopped in the main thread, and only where there are timers: not on
+    Windows.
+    """
+    seconds = until - perf_counter()
+    if seconds <= 0.0:
+        return None
+    if seconds == inf or not hasattr(signal, "setitimer") or current_thread() is not main_thread():
+        return work()
+    earlier = signal.signal(signal.SIGALRM, _stop)
+    try:
+        try:
+            signal.setitimer(signal.ITIMER_REAL, seconds)
+            return work()
+        finally:
+            signal.setitimer(signal.ITIMER_REAL, 0.0)
+    except _TimeIsOverError:
+        return None
+    finally:
+        signal.signal(signal.SIGALRM, earlier)
 
 
 _Encoded = tuple[Split, float]
@@ -110,26 +149,30 @@ def add_others(
     seed: int = 0,
     n_jobs: int | None = None,
     until: float = inf,
+    longest: float = inf,
     progress: Progress = silent,
 ) -> list[str]:
-    """Fit the other methods, and add their outcomes by name; return those that lack the time.
+    """Fit the other methods, and add their outcomes by name; return those that took too long.
 
-    They have the threads of a fit with ``n_jobs``, and seconds include the encoding. None starts
-    after the time ``until`` of ``perf_counter``.
+    They have the BLAS threads of a fit with ``n_jobs``, and seconds include the encoding. Each one
+    is stopped after ``longest`` seconds, or ten, and all at ``until`` of ``perf_counter``.
     """
     with single_threaded_blas() as n_blas:
         n_threads = threads_for(n_jobs, n_blas)
-    encodings: list[_Encoded] = []
+    targets = range(len(outcomes))
+    encodings = within_time(lambda: [_encoded(split.of_target(k)) for k in targets], until)
+    if encodings is None:
+        return list(installed())
     left_out = []
     for name in installed():
-        if perf_counter() >= until:
+        progress(f"comparing with: {name}")
+        end = min(until, perf_counter() + max(longest, _LEAST_SECONDS))
+        work = partial(_outcomes, name, encodings, level, seed, n_threads)
+        if (of_targets := within_time(work, end)) is None:
             left_out.append(name)
             continue
-        progress(f"comparing with: {name}")
-        if not encodings:
-            encodings = [_encoded(split.of_target(k)) for k in range(len(outcomes))]
-        for of_target, encoded in zip(outcomes, encodings, strict=True):
-            of_target[name] = _outcome(name, encoded, level, seed, n_threads)
+        for of_target, outcome_of_method in zip(outcomes, of_targets, strict=True):
+            of_target[name] = outcome_of_method
     return left_out
 
 
@@ -141,13 +184,20 @@ def _encoded(split: Split) -> _Encoded:
     return replace(split, X=encoded, X_test=encoder.transform(split.X_test)), seconds
 
 
-def _outcome(name: str, encoded: _Encoded, level: float, seed: int, n_threads: int) -> Outcome:
-    """Fit a method to encoded rows, and return its predictions of the test rows."""
-    split, seconds = encoded
-    model = installed()[name](split.task, N_COMPONENTS, seed)[1:]  # The step after the encoder
-    if name == CATBOOST:
-        model[-1].set_params(thread_count=n_threads)
-    # Ignore overflows of other libraries with huge targets; their errors show them.
-    with threadpool_limits(n_threads), np.errstate(over="ignore", invalid="ignore"):
-        seconds += timed_fit(model, split, n_openmp=n_threads)
-        return outcome(model, split, level, seconds)
+def _outcomes(
+    name: str, encodings: Sequence[_Encoded], level: float, seed: int, n_threads: int
+) -> list[Outcome]:
+    """Fit a method to encoded rows of each target, and return its predictions of the test rows."""
+    found = []
+    for split, encoding_seconds in encodings:
+        model = installed()[name](split.task, N_COMPONENTS, seed)[1:]  # The step after the encoder
+        if name == CATBOOST:
+            model[-1].set_params(thread_count=n_threads)
+        # Ignore overflows of other libraries with huge targets; their errors show them.
+        with (
+            threadpool_limits(n_threads, user_api="blas"),
+            np.errstate(over="ignore", invalid="ignore"),
+        ):
+            seconds = encoding_seconds + timed_fit(model, split)
+            found.append(outcome(model, split, level, seconds))
+    return found

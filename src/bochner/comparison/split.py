@@ -114,7 +114,7 @@ def split_table(
     features, targets = drop_columns(frame, [str(name) for name in aside]), {}
     for name in roles.target:
         features, targets[name] = split_target(features, name, list(left_out))
-    task = _task(targets, task)
+    task, reason_of_task = _task(targets, task)
     target: Any = next(iter(targets.values()))
     check_table(features, target)
     if len(targets) > 1:
@@ -130,7 +130,7 @@ def split_table(
     units = _with_equal_names(originals, names)
     sides = {"weight": weight, "originals": originals, **of_rows}
     rows = split_rows(features, target, task, test_size, seed, units=units, **sides)
-    notes = tuple(filter(None, (note, *_notes_on_copies(originals, units))))
+    notes = tuple(filter(None, (note, reason_of_task, *_notes_on_copies(originals, units))))
     return replace(rows, kind=kind, reason=reason, column=column, notes=notes)
 
 
@@ -177,11 +177,12 @@ def _weights(frame: pd.DataFrame, name: str) -> Floats:
     return as_array(values)
 
 
-def _task(targets: dict[str, pd.Series], named: str) -> Task:
-    """Return the task ``named``, or inferred from the targets; raise InputError for a mismatch."""
-    several, task = len(targets) > 1, cast(Task, named)
+def _task(targets: dict[str, pd.Series], named: str) -> tuple[Task, str]:
+    """Return the task ``named``, or inferred with a reason; raise InputError for a mismatch."""
+    several, task, reason = len(targets) > 1, cast(Task, named), ""
     if named == "auto":
-        task = "regression" if several else infer_task(next(iter(targets.values())))
+        task, reason = infer_task(next(iter(targets.values())))
+        task, reason = ("regression", "") if several else (task, reason)
     if several and task == "classification":
         raise InputError(
             f"--target was given {len(targets)} times: several targets must be numbers. Fit a "
@@ -189,7 +190,7 @@ def _task(targets: dict[str, pd.Series], named: str) -> Task:
         )
     for target in targets.values():
         check_target(target, task)
-    return task
+    return task, reason
 
 
 def _chosen(

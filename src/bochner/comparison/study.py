@@ -15,7 +15,7 @@ import numpy as np
 
 from bochner._base.number_texts import entries
 from bochner._base.progress import Progress, silent
-from bochner.comparison.contenders import OURS, add_others, timed_fit
+from bochner.comparison.contenders import OURS, add_others, timed_fit, within_time
 from bochner.comparison.leaks import Leak, leaks
 from bochner.comparison.outcomes import LEVEL, Outcome, by_kind, outcome
 from bochner.comparison.split import Roles, Split
@@ -106,34 +106,48 @@ class Study:
 def fitted_studies(
     model: Model,
     split: Split,
-    roles: Roles,
+    targets: Sequence[str],
     table: TableFacts,
     *,
     level: float = LEVEL,
+    progress: Progress = silent,
+    **shared: Any,
+) -> list[Study]:
+    """Fit a model, test it on held-out rows, and return one study per target."""
+    seconds = timed_fit(model, split, callback=progress.relay, groups=split.groups, time=split.time)
+    progress("predicting the test rows")
+    outcomes = own_outcomes(model, split, level, seconds)
+    return studies_of(model, targets, table, split, outcomes, **shared)
+
+
+def extended_studies(
+    studies: Sequence[Study],
+    split: Split,
+    *,
     compare: bool = True,
     seed: int = 0,
     until: float = inf,
     progress: Progress = silent,
-    **shared: Any,
 ) -> tuple[list[Study], list[str]]:
-    """Fit, test, compare and analyse a model; return a study per target, and what is left out.
+    """Return studies with other methods and importances, and names of what took too long.
 
-    No other method or analysis starts after the time ``until`` of ``perf_counter``.
+    A method stops after the seconds of the fit, and all work at ``until`` of ``perf_counter``.
     """
-    seconds = timed_fit(model, split, callback=progress.relay, groups=split.groups, time=split.time)
-    progress("predicting the test rows")
-    outcomes = own_outcomes(model, split, level, seconds)
-    left_out, importance, interactions = list[str](), None, None
+    model, own, left_out = studies[0].model, studies[0].own, list[str]()
     if compare:
-        options: dict[str, Any] = {"level": level, "seed": seed, "n_jobs": model.n_jobs}
-        left_out += add_others(outcomes, split, **options, until=until, progress=progress)
-    if perf_counter() < until:
-        progress("computing the importance of columns")
-        importance, interactions = model.importance(), model.interactions()
-    else:
-        left_out.append("importance of columns")
-    shared |= {"importance": importance, "interactions": interactions}
-    return studies_of(model, roles.target, table, split, outcomes, **shared), left_out
+        # The importance of columns takes about as long as the comparison.
+        half = until if until == inf else perf_counter() + 0.5 * (until - perf_counter())
+        options: dict[str, Any] = {"level": own.level, "seed": seed, "n_jobs": model.n_jobs}
+        outcomes = [dict(study.outcomes) for study in studies]
+        left_out += add_others(
+            outcomes, split, **options, until=half, longest=own.seconds, progress=progress
+        )
+        studies = [replace(s, outcomes=o) for s, o in zip(studies, outcomes, strict=True)]
+    progress("computing the importance of columns")
+    if shares := within_time(lambda: (model.importance(), model.interactions()), until):
+        parts: dict[str, Any] = dict(zip(("importance", "interactions"), shares, strict=True))
+        return [replace(study, **parts) for study in studies], left_out
+    return list(studies), [*left_out, "importance of columns"]
 
 
 def measured_studies(

@@ -1,4 +1,4 @@
-"""Bundled tables and series, in the public domain, which the examples use."""
+"""Bundled tables and series with free licences, which the examples use."""
 
 from bochner.datasets.bundled import available, load, table_file
 

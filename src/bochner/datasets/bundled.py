@@ -1,4 +1,4 @@
-"""The bundled tables: weather of Seattle, and carbon dioxide at Mauna Loa."""
+"""The bundled tables: life expectancy, weather of Seattle, carbon dioxide at Mauna Loa."""
 
 import csv
 from collections.abc import Mapping
@@ -7,11 +7,11 @@ from importlib.resources import files
 from importlib.resources.abc import Traversable
 
 import numpy as np
-from numpy.typing import NDArray
 
 from bochner._base.arrays import Array, decimal_years
 
-_NAMES = ("mauna_loa_co2_weekly", "seattle_weather")
+_TARGETS = {"gapminder": "lifeExp", "mauna_loa_co2_weekly": "co2", "seattle_weather": "temp_max"}
+_TEXT = ("country", "continent", "weather")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -45,7 +45,7 @@ class Dataset:
 
 def available() -> tuple[str, ...]:
     """Return the names of the bundled tables."""
-    return _NAMES
+    return tuple(_TARGETS)
 
 
 def table_file(name: str) -> Traversable:
@@ -53,7 +53,7 @@ def table_file(name: str) -> Traversable:
 
     Parameters
     ----------
-    name : {"mauna_loa_co2_weekly", "seattle_weather"}
+    name : {"gapminder", "mauna_loa_co2_weekly", "seattle_weather"}
 
     Raises
     ------
@@ -63,12 +63,12 @@ def table_file(name: str) -> Traversable:
     Examples
     --------
     >>> from bochner import datasets, read_table
-    >>> read_table(datasets.table_file("seattle_weather")).shape
-    (1461, 6)
+    >>> read_table(datasets.table_file("gapminder")).shape
+    (1704, 6)
     """
-    if name not in _NAMES:
+    if name not in _TARGETS:
         raise ValueError(
-            f"There is no bundled table {name!r}: expected {' or '.join(map(repr, _NAMES))}. "
+            f"There is no bundled table {name!r}: expected {' or '.join(map(repr, _TARGETS))}. "
             f"sklearn.datasets and sklearn.datasets.fetch_openml have others."
         )
     return files("bochner.datasets") / "data" / f"{name}.csv"
@@ -79,7 +79,7 @@ def load(name: str) -> Dataset:
 
     Parameters
     ----------
-    name : {"mauna_loa_co2_weekly", "seattle_weather"}
+    name : {"gapminder", "mauna_loa_co2_weekly", "seattle_weather"}
 
     Raises
     ------
@@ -94,21 +94,18 @@ def load(name: str) -> Dataset:
     """
     with table_file(name).open(encoding="utf-8") as file:
         rows = list(csv.DictReader(file))
-    years = decimal_years(np.array([row["date"] for row in rows], dtype="M8[D]"))
-    if name == "mauna_loa_co2_weekly":
-        return Dataset(name, years[:, np.newaxis], _numbers(rows, "co2"), ("decimal_year",), "co2")
-    kinds, codes = np.unique([row["weather"] for row in rows], return_inverse=True)
-    numbers = ("precipitation", "temp_min", "wind")
-    columns = (years, *(_numbers(rows, column) for column in numbers), codes)
-    return Dataset(
-        name,
-        np.column_stack(columns).astype(np.float64),
-        _numbers(rows, "temp_max"),
-        ("decimal_year", *numbers, "weather"),
-        "temp_max",
-        {"weather": tuple(kinds.tolist())},
-    )
-
-
-def _numbers(rows: list[dict[str, str]], column: str) -> NDArray[np.float64]:
-    return np.array([float(row[column] or "nan") for row in rows])
+    columns: dict[str, Array] = {}
+    levels: dict[str, tuple[str, ...]] = {}
+    for column in rows[0]:
+        texts = [row[column] for row in rows]
+        if column == "date":
+            columns["decimal_year"] = decimal_years(np.array(texts, dtype="M8[D]"))
+        elif column in _TEXT:
+            names, codes = np.unique(texts, return_inverse=True)
+            columns[column] = codes.astype(np.float64)
+            levels[column] = tuple(names.tolist())
+        else:
+            columns[column] = np.array([float(text or "nan") for text in texts])
+    y = columns.pop(_TARGETS[name])
+    X = np.column_stack(list(columns.values()))
+    return Dataset(name, X, y, tuple(columns), _TARGETS[name], levels)

@@ -6,7 +6,7 @@ from numbers import Integral
 from typing import Any, Protocol, Self
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 from scipy import sparse
 from scipy.sparse import issparse
 from scipy.spatial.distance import pdist
@@ -14,6 +14,7 @@ from sklearn.metrics.pairwise import euclidean_distances
 
 from bochner._base.arrays import (
     Array,
+    ArrayLike,
     InputRows,
     LengthScale,
     as_count,

@@ -4,7 +4,6 @@ from collections.abc import Mapping
 from typing import Any, Self
 
 import numpy as np
-from numpy.typing import DTypeLike
 from scipy.linalg import cholesky, solve_triangular
 from scipy.optimize import nnls
 from scipy.special import logsumexp
@@ -15,6 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 from bochner._base.arrays import (
     FLOATS,
     Array,
+    DTypeLike,
     Floats,
     MatrixLike,
     RandomState,
@@ -49,23 +49,33 @@ _CHECKS: Mapping[str, Check] = {**KERNEL_CHECKS, "n_components": as_count, "temp
 
 @register
 class PositiveFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
-    r"""Positive features of :math:`k(q, k') = e^{\langle q, k' \rangle / T}`, for attention.
+    """Positive random features of the kernel exp(q·k / T) of queries q and keys k, for attention.
 
     Attention weighs keys by this kernel, divided by its sum over keys. With features it costs
     time and memory linear in the numbers of queries and keys. All features are positive, and so
     are all attention weights.
 
-    FAVOR+ draws frequencies from the standard normal law and gives them equal weights. Here
-    queries and keys are centred and mapped so that features vary least, and frequencies come in
-    opposite pairs; then their weights are fitted or, with ``"sampled"``, their law
-    (:class:`~bochner.spectral.positive_measure.PositiveMeasure`).
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from bochner import PositiveFeatures
+    >>> queries, keys = np.random.default_rng(0).normal(size=(2, 200, 4))
+    >>> map = PositiveFeatures(128, temperature=2.0, random_state=0).fit(queries, right=keys)
+    >>> left, right = map.transform(queries), map.transform_right(keys)
+    >>> bool((left @ right.T > 0.0).all())
+    True
+    >>> exact = np.exp(queries @ keys.T / 2.0)
+    >>> averages = exact @ keys / exact.sum(axis=1, keepdims=True)
+    >>> error = np.abs(map.attention(queries, keys, keys) - averages).mean()
+    >>> bool(error < 0.2 * averages.std())
+    True
 
     Parameters
     ----------
     n_components : int, default=256
         Greatest number of features.
     temperature : float, default=1.0
-        :math:`T`, in squared units of the inputs. The usual choice is the square root of the number
+        Divisor T, in squared units of the inputs. The usual choice is the square root of the number
         of inputs.
     weights : {"least_squares", "sampled"}, default="least_squares"
         ``"least_squares"`` fits nonnegative weights of up to four times as many candidates to
@@ -91,6 +101,11 @@ class PositiveFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
 
     Notes
     -----
+    FAVOR+ draws frequencies from the standard normal law and gives them equal weights. Here
+    queries and keys are centred and mapped so that features vary least, and frequencies come in
+    opposite pairs; then their weights are fitted or, with ``"sampled"``, their law
+    (:class:`~bochner.spectral.positive_measure.PositiveMeasure`).
+
     The features of very unlike rows differ by many orders; :meth:`attention` works with their
     logarithms, and so does not overflow where :meth:`transform` raises ``ValueError``, nor divide
     by sums that are zero.
@@ -100,21 +115,6 @@ class PositiveFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
     Choromanski et al., "Rethinking attention with performers", 2021, for positive features;
     Likhosherstov et al., "Chefs' random tables: non-trigonometric random features", 2022, for
     other laws. Centres, maps and weights: :doc:`/mathematics/positive`.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from bochner import PositiveFeatures
-    >>> queries, keys = np.random.default_rng(0).normal(size=(2, 200, 4))
-    >>> map = PositiveFeatures(128, temperature=2.0, random_state=0).fit(queries, right=keys)
-    >>> left, right = map.transform(queries), map.transform_right(keys)
-    >>> bool((left @ right.T > 0.0).all())
-    True
-    >>> exact = np.exp(queries @ keys.T / 2.0)
-    >>> averages = exact @ keys / exact.sum(axis=1, keepdims=True)
-    >>> error = np.abs(map.attention(queries, keys, keys) - averages).mean()
-    >>> bool(error < 0.2 * averages.std())
-    True
     """
 
     frequencies_: PositiveFrequencies

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Any, Self
 
 import numpy as np
-from numpy.typing import ArrayLike, DTypeLike, NDArray
+from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
@@ -12,6 +12,8 @@ from sklearn.utils.validation import check_is_fitted
 from bochner._base.arrays import (
     FLOATS,
     Array,
+    ArrayLike,
+    DTypeLike,
     Floats,
     LengthScale,
     MatrixLike,
@@ -46,14 +48,30 @@ _CHECKS: Mapping[str, Check] = {**KERNEL_CHECKS, "output": one_of(OUTPUTS)}
 class FourierFeatures(
     KernelParameters, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
 ):
-    r"""Random Fourier features of a kernel.
+    """Random Fourier features of a kernel.
 
-    The features :math:`z` estimate :math:`k(x, y)` by :math:`z(x)^\top J z(y)`, where ``J`` is the
-    diagonal matrix of ``signature_``: all ones for a positive definite kernel. Angular
-    frequencies follow the spectral measure :math:`\mu` of
-    :math:`k(\Delta) = \int e^{i \omega \cdot \Delta} \mu(d\omega)`. The estimate is unbiased if
-    the measure has a closed form. If the measure is designed for the data, the bias is at most
-    ``max_error_``.
+    ``fit(X)`` takes rows (n, d), and ``transform(X)`` returns features (n, n_components) whose
+    inner products estimate the kernel: k(x, y) ≈ ∑ᵢ sᵢ zᵢ(x) zᵢ(y). The signs s are in
+    ``signature_``; all are 1 for a positive definite kernel.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from bochner import FourierFeatures, kernels
+    >>> X = np.random.default_rng(0).normal(size=(100, 3))
+    >>> map = FourierFeatures(kernels.Gaussian(2.0), n_components=256, random_state=0).fit(X)
+    >>> map.transform(X).shape
+    (100, 256)
+    >>> bool(np.abs(map.gram(X) - kernels.Gaussian(2.0)(X)).max() < 0.1)
+    True
+
+    An asymmetric kernel has features for each of its arguments:
+
+    >>> k = kernels.ShiftGaussian(2.0, shift=0.5)
+    >>> map = FourierFeatures(k, n_components=512, random_state=0).fit(X)
+    >>> left, right = map.transform(X), map.transform_right(X)
+    >>> bool(np.abs((left * map.signature_) @ right.T - k(X)).max() < 0.1)
+    True
 
     Parameters
     ----------
@@ -122,33 +140,16 @@ class FourierFeatures(
 
     Notes
     -----
-    A linear model on these features learns with :math:`Z Z^\top`, which ignores the signature;
-    for kernels with negative parts use :class:`bochner.KreinRidge`.
+    Angular frequencies ω follow the spectral measure μ of k(x - y) = ∫ exp(i ω·(x - y)) μ(dω). The
+    estimate is unbiased if the measure has a closed form. If the measure is designed for the data,
+    the bias is at most ``max_error_``. A linear model on these features learns with Z Zᵀ, which
+    ignores the signature; for kernels with negative parts use :class:`bochner.KreinRidge`.
 
     References
     ----------
     Rahimi and Recht, "Random features for large-scale kernel machines", 2007. Liu, Huang, Chen
     and Suykens, "Fast learning in reproducing kernel Kreĭn spaces via signed measures", 2021. He,
     He, Liu and Huang, "Random Fourier features for asymmetric kernels", 2022.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from bochner import FourierFeatures, kernels
-    >>> X = np.random.default_rng(0).normal(size=(100, 3))
-    >>> map = FourierFeatures(kernels.Gaussian(2.0), n_components=256, random_state=0).fit(X)
-    >>> map.transform(X).shape
-    (100, 256)
-    >>> bool(np.abs(map.gram(X) - kernels.Gaussian(2.0)(X)).max() < 0.1)
-    True
-
-    An asymmetric kernel has features for each of its arguments:
-
-    >>> k = kernels.ShiftGaussian(2.0, shift=0.5)
-    >>> map = FourierFeatures(k, n_components=512, random_state=0).fit(X)
-    >>> left, right = map.transform(X), map.transform_right(X)
-    >>> bool(np.abs((left * map.signature_) @ right.T - k(X)).max() < 0.1)
-    True
     """
 
     kernel_: AnyKernel
@@ -162,7 +163,7 @@ class FourierFeatures(
 
     def __init__(
         self,
-        kernel: AnyKernel | str = "gaussian",
+        kernel: "AnyKernel | str" = "gaussian",
         n_components: int = 512,
         *,
         scheme: str | Scheme = "auto",

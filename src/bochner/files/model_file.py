@@ -24,6 +24,17 @@ from bochner.kernels import Kernel
 def save(model: object, path: str | os.PathLike[str]) -> None:
     """Save a model atomically as one safetensors file with a JSON header.
 
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> import bochner
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = Path(folder, "kernel.bochner")
+    ...     bochner.save(2.0 * bochner.kernels.Matern(0.5), path)
+    ...     bochner.load(path)
+    2.0 * Matern(length_scale=0.5, nu=1.5)
+
     Parameters
     ----------
     model : estimator, Kernel or Frequencies
@@ -44,17 +55,6 @@ def save(model: object, path: str | os.PathLike[str]) -> None:
     ModelFileError
         If ``path`` is a directory or its folder does not exist, or the kernel holds a function, as
         :class:`~bochner.kernels.Radial` does, or :func:`load` would refuse the file.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> from pathlib import Path
-    >>> import bochner
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     path = Path(folder, "kernel.bochner")
-    ...     bochner.save(2.0 * bochner.kernels.Matern(0.5), path)
-    ...     bochner.load(path)
-    2.0 * Matern(length_scale=0.5, nu=1.5)
     """
     target, cls = as_path(path), type(model)
     if not (is_estimator(cls) or is_value(cls)):
@@ -77,16 +77,6 @@ def load(path: str | os.PathLike[str]) -> Any:
 
     Predictions equal the predictions of the saved model, bit for bit on the same machine.
 
-    Parameters
-    ----------
-    path : str or path-like
-
-    Raises
-    ------
-    ModelFileError
-        If the file does not exist, is not a model file, is damaged, comes from a newer version, or
-        is inconsistent. The message gives the reason. The error is a ``ValueError``.
-
     Examples
     --------
     >>> import tempfile
@@ -96,6 +86,16 @@ def load(path: str | os.PathLike[str]) -> Any:
     ...     bochner.save(bochner.kernels.Gaussian(2.0), Path(folder, "kernel.bochner"))
     ...     bochner.load(Path(folder, "kernel.bochner"))
     Gaussian(length_scale=2.0)
+
+    Parameters
+    ----------
+    path : str or path-like
+
+    Raises
+    ------
+    ModelFileError
+        If the file does not exist, is not a model file, is damaged, comes from a newer version, or
+        is inconsistent. The message gives the reason. The error is a ``ValueError``.
     """
     file = as_path(path)
     tree, tensors = read(file)

@@ -134,6 +134,19 @@ def read_table(
     saved index, columns that number the rows, and text that differs in nearly every row are left
     out, with a note.
 
+    Examples
+    --------
+    >>> from pathlib import Path
+    >>> from tempfile import TemporaryDirectory
+    >>> from bochner import read_table
+    >>> with TemporaryDirectory() as folder:
+    ...     path = Path(folder) / "houses.csv"
+    ...     _ = path.write_text("size,sold\n52.5,2021-01-31\n110,2021-02-28\n")
+    ...     read_table(path)
+        size       sold
+    0   52.5 2021-01-31
+    1  110.0 2021-02-28
+
     Parameters
     ----------
     path : path-like or pandas.DataFrame
@@ -186,19 +199,6 @@ def read_table(
         header, or does not agree with the options.
     FileNotFoundError, IsADirectoryError
         If there is no such file.
-
-    Examples
-    --------
-    >>> from pathlib import Path
-    >>> from tempfile import TemporaryDirectory
-    >>> from bochner import read_table
-    >>> with TemporaryDirectory() as folder:
-    ...     path = Path(folder) / "houses.csv"
-    ...     _ = path.write_text("size,sold\n52.5,2021-01-31\n110,2021-02-28\n")
-    ...     read_table(path)
-        size       sold
-    0   52.5 2021-01-31
-    1  110.0 2021-02-28
     """
     options = ReadOptions(
         decimal, dates, types or {}, table, missing=missing, skip=skip, header=header,

@@ -6,14 +6,14 @@ from numbers import Integral
 from typing import Any, ClassVar, Self
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 from sklearn import gaussian_process
 from sklearn.base import BaseEstimator, clone
 from sklearn.gaussian_process import kernels as sk
 from sklearn.utils._param_validation import Interval
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from bochner._base.arrays import Array, MatrixLike, RandomState, as_array
+from bochner._base.arrays import Array, ArrayLike, MatrixLike, RandomState, as_array
 from bochner._base.checks import check_classes, drawn_seed
 from bochner._base.checks import labels as class_labels
 from bochner._base.registry import register
@@ -42,12 +42,24 @@ _PROBED = 100
 
 @register
 class GaussianProcessClassifier(ScikitProcess, gaussian_process.GaussianProcessClassifier):
-    r"""Gaussian process classification with the parameters of scikit-learn, also for many rows.
+    """Gaussian process classification with the parameters of scikit-learn, also for many rows.
 
     A :class:`sklearn.gaussian_process.GaussianProcessClassifier`, by Laplace's approximation, that
     learns its default kernel, takes kernels of both libraries, and fits features at landmarks where
     there are too many rows for an exact process. Fits with ``solver="exact"`` are those of
     scikit-learn.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sklearn.gaussian_process.kernels import RBF
+    >>> from bochner import GaussianProcessClassifier
+    >>> X = np.random.default_rng(0).uniform(-3, 3, size=(60, 1))
+    >>> model = GaussianProcessClassifier(1.0 * RBF(1.0)).fit(X, X[:, 0] > 0)
+    >>> model.predict([[-2.0], [2.0]])
+    array([False,  True])
+    >>> model.predict_proba([[2.0]]).shape
+    (1, 2)
 
     Parameters
     ----------
@@ -66,8 +78,8 @@ class GaussianProcessClassifier(ScikitProcess, gaussian_process.GaussianProcessC
     random_state : int, RandomState instance or None, default=None
         Seed of restarts, searches and landmarks.
     solver : {"auto", "exact", "approximate"}, default="auto"
-        ``"exact"`` takes :math:`n^3` operations for each class, and learns hyper-parameters on all
-        rows. ``"approximate"`` takes :math:`n q^2` with ``q`` landmarks: hyper-parameters are
+        ``"exact"`` takes n³ operations for each class, and learns hyper-parameters on all
+        rows. ``"approximate"`` takes n q² with q landmarks: hyper-parameters are
         learned on 1,000 rows, and :class:`bochner.KernelGLMClassifier` is fitted to all rows, where
         the prior mean of a latent function is the log odds of the share of its class. ``"auto"`` is
         exact up to 1,000 rows. Beyond that it learns hyper-parameters on 1,000 rows, and fits
@@ -95,18 +107,6 @@ class GaussianProcessClassifier(ScikitProcess, gaussian_process.GaussianProcessC
     --------
     bochner.TableClassifier : Several kernels, text columns, probabilities; nothing to tune.
     bochner.KernelGLMClassifier : Classes in an order, and one likelihood of several classes.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from sklearn.gaussian_process.kernels import RBF
-    >>> from bochner import GaussianProcessClassifier
-    >>> X = np.random.default_rng(0).uniform(-3, 3, size=(60, 1))
-    >>> model = GaussianProcessClassifier(1.0 * RBF(1.0)).fit(X, X[:, 0] > 0)
-    >>> model.predict([[-2.0], [2.0]])
-    array([False,  True])
-    >>> model.predict_proba([[2.0]]).shape
-    (1, 2)
     """
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {

@@ -6,13 +6,12 @@ from numbers import Integral
 from typing import Any, ClassVar, Self
 
 import numpy as np
-from numpy.typing import ArrayLike
 from sklearn import gaussian_process
 from sklearn.gaussian_process import kernels as sk
 from sklearn.utils._param_validation import Interval
 from sklearn.utils.validation import validate_data
 
-from bochner._base.arrays import Array, RandomState, as_array, steps
+from bochner._base.arrays import Array, ArrayLike, RandomState, as_array, steps
 from bochner._base.checks import drawn_seed, numbers
 from bochner._base.registry import register
 from bochner.gaussian_process.full_scale import (
@@ -77,11 +76,26 @@ class _ExactOnly:
 
 @register
 class GaussianProcessRegressor(ScikitProcess, gaussian_process.GaussianProcessRegressor):
-    r"""Gaussian process regression with the parameters of scikit-learn, for few rows and for many.
+    """Gaussian process regression with the parameters of scikit-learn, for few rows and for many.
 
     A :class:`sklearn.gaussian_process.GaussianProcessRegressor` that learns its default kernel in
     the units of the data, takes kernels of both libraries, and is exact for 16,500 rows. For more,
     landmarks and nearest neighbours approximate the process with the same kernel.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sklearn.gaussian_process.kernels import RBF, WhiteKernel
+    >>> from bochner import GaussianProcessRegressor
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.uniform(0, 10, size=(100, 1))
+    >>> y = np.sin(X[:, 0]) + 0.1 * rng.normal(size=100)
+    >>> model = GaussianProcessRegressor(1.0 * RBF(1.0) + WhiteKernel(0.1)).fit(X, y)
+    >>> mean, std = model.predict([[np.pi / 2]], return_std=True)
+    >>> bool(abs(mean[0] - 1.0) < 0.1 and 0.07 < std[0] < 0.15)
+    True
+    >>> bool(np.isclose(model.log_marginal_likelihood(), model.log_marginal_likelihood_value_))
+    True
 
     Parameters
     ----------
@@ -137,21 +151,6 @@ class GaussianProcessRegressor(ScikitProcess, gaussian_process.GaussianProcessRe
     --------
     bochner.TableRegressor : Several kernels, text columns, calibrated intervals; nothing to tune.
     bochner.KreinRidge : Ridge regression on features: chunks, streams, indefinite kernels.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from sklearn.gaussian_process.kernels import RBF, WhiteKernel
-    >>> from bochner import GaussianProcessRegressor
-    >>> rng = np.random.default_rng(0)
-    >>> X = rng.uniform(0, 10, size=(100, 1))
-    >>> y = np.sin(X[:, 0]) + 0.1 * rng.normal(size=100)
-    >>> model = GaussianProcessRegressor(1.0 * RBF(1.0) + WhiteKernel(0.1)).fit(X, y)
-    >>> mean, std = model.predict([[np.pi / 2]], return_std=True)
-    >>> bool(abs(mean[0] - 1.0) < 0.1 and 0.07 < std[0] < 0.15)
-    True
-    >>> bool(np.isclose(model.log_marginal_likelihood(), model.log_marginal_likelihood_value_))
-    True
     """
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {

@@ -5,12 +5,20 @@ from dataclasses import dataclass, field
 from typing import Any, Self
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 from sklearn.base import RegressorMixin
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
-from bochner._base.arrays import FLOATS, Array, MatrixLike, RandomState, as_array, as_count
+from bochner._base.arrays import (
+    FLOATS,
+    Array,
+    ArrayLike,
+    MatrixLike,
+    RandomState,
+    as_array,
+    as_count,
+)
 from bochner._base.checks import shown, validated_with_labels, validated_with_numbers
 from bochner._base.registry import register
 from bochner._base.warn import warn_user
@@ -48,62 +56,11 @@ NUMBERS: Mapping[str, type[Likelihood]] = {
 @register
 @dataclass(eq=False, repr=False)
 class KernelGLMRegressor(LawPredictions, RegressorMixin, KernelGLM):
-    r"""Gaussian process regression of counts, censored targets or targets with outliers.
+    """Gaussian process regression of counts, censored targets or targets with outliers.
 
-    Targets follow a likelihood :math:`p(y \mid f)` given a latent function
-    :math:`f(x) = z(x) \cdot w + r(x) + b`: a Gaussian process of covariance :math:`k / \alpha`.
-    The features :math:`z` are those of the kernel at landmarks among the rows, with
-    :math:`w \sim N(0, I / \alpha)`. The residual :math:`r(x)` has the variance that landmarks leave
-    out, and is independent between different rows (Snelson and Ghahramani, "Sparse Gaussian
-    processes using pseudo-inputs", 2006). With at least as many landmarks as rows the process is
-    that of the kernel. With fewer, the latent function has the right variance at each row, and
-    intervals are wider, because residuals of neighbouring rows are independent.
-
-    The posterior of weights and residuals is approximated by a normal distribution at its mode
-    (Laplace's approximation), which Newton's method finds. ``alpha`` and the parameters of the
-    likelihood maximise the evidence of that approximation (Rasmussen and Williams, "Gaussian
-    Processes for Machine Learning", 2006, chapter 3, in terms of weights). For normal targets it is
-    exact.
-
-    Parameters
-    ----------
-    likelihood : str or NumberLikelihood, default="gaussian"
-        Distribution of the targets given the latent function: ``"gaussian"``, ``"student_t"``,
-        ``"poisson"``, ``"negative_binomial"``, or an object such as
-        ``CensoredGaussianLikelihood(left=0.0)``. Parameters that are ``None`` are learned.
-    kernel, random_state
-        As in :class:`bochner.FourierFeatures`, but not a function ``k(X, Y)``; the kernel must be
-        positive definite and without white noise.
-    n_components : int, default=512
-        Largest number of landmarks. Fewer are used if they leave at most 1e-8 of the variance, or
-        if they would take more than 64 MiB (512 landmarks in 16,000 inputs). A
-        fit takes :math:`n p^2` operations in each of some fifty Newton steps.
-    alpha : float or "evidence", default="evidence"
-        Precision of the weights: with a kernel that is one at lag zero, the latent function has
-        the prior variance ``1 / alpha``, in its squared unit. Log rates and log odds have the unit
-        one. (In :class:`bochner.KreinRidge`, ``alpha`` is the ratio of the variances of noise and
-        weights.)
-    length_scale : float, sequence of d floats, "median" or "evidence", default="median"
-        Length scale of a kernel given by name. ``"evidence"`` learns the kernel's parameters, as
-        in :class:`bochner.KreinRidge`, by the gradient of the evidence on at most 2,000 rows with
-        256 landmarks, which takes several seconds. Scales that are too long, as medians may be for
-        functions of several inputs, leave intervals of the latent function too narrow.
-    fit_intercept : bool, default=True
-        Whether to add a constant :math:`b`. Its prior is normal around the link of the mean
-        target, with a standard deviation of ten units of the latent function. If ``False``, the
-        constant is fixed at the link of the mean target.
-
-    Attributes
-    ----------
-    likelihood_ : NumberLikelihood
-        The likelihood with all parameters.
-    kernel_ : Kernel
-    features_ : LandmarkFeatures
-    alpha_, log_evidence_ : float
-        Precision of the weights, and Laplace's approximation of the log marginal likelihood.
-    posterior_ : LaplacePosterior
-    n_iter_ : int
-        Total number of Newton steps, summed over all tried values of alpha and of the parameters.
+    Targets y follow a likelihood p(y | f), such as ``"poisson"``, given a latent function f, which
+    is a Gaussian process. ``predict`` returns means, ``predict_interval`` and ``predict_quantiles``
+    intervals of new targets.
 
     Examples
     --------
@@ -122,6 +79,61 @@ class KernelGLMRegressor(LawPredictions, RegressorMixin, KernelGLM):
     >>> lower, upper = model.predict_interval([[1.5]], level=0.9, exposure=[2.0])
     >>> float(lower[0]), float(upper[0])
     (8.0, 21.0)
+
+    Parameters
+    ----------
+    likelihood : str or NumberLikelihood, default="gaussian"
+        Distribution of the targets given the latent function: ``"gaussian"``, ``"student_t"``,
+        ``"poisson"``, ``"negative_binomial"``, or an object such as
+        ``CensoredGaussianLikelihood(left=0.0)``. Parameters that are ``None`` are learned.
+    kernel, random_state
+        As in :class:`bochner.FourierFeatures`, but not a function ``k(X, Y)``; the kernel must be
+        positive definite and without white noise.
+    n_components : int, default=512
+        Largest number of landmarks. Fewer are used if they leave at most 1e-8 of the variance, or
+        if they would take more than 64 MiB (512 landmarks in 16,000 inputs). A
+        fit takes n p² operations in each of some fifty Newton steps.
+    alpha : float or "evidence", default="evidence"
+        Precision of the weights: with a kernel that is one at lag zero, the latent function has
+        the prior variance ``1 / alpha``, in its squared unit. Log rates and log odds have the unit
+        one. (In :class:`bochner.KreinRidge`, ``alpha`` is the ratio of the variances of noise and
+        weights.)
+    length_scale : float, sequence of d floats, "median" or "evidence", default="median"
+        Length scale of a kernel given by name. ``"evidence"`` learns the kernel's parameters, as
+        in :class:`bochner.KreinRidge`, by the gradient of the evidence on at most 2,000 rows with
+        256 landmarks, which takes several seconds. Scales that are too long, as medians may be for
+        functions of several inputs, leave intervals of the latent function too narrow.
+    fit_intercept : bool, default=True
+        Whether to add a constant b. Its prior is normal around the link of the mean
+        target, with a standard deviation of ten units of the latent function. If ``False``, the
+        constant is fixed at the link of the mean target.
+
+    Attributes
+    ----------
+    likelihood_ : NumberLikelihood
+        The likelihood with all parameters.
+    kernel_ : Kernel
+    features_ : LandmarkFeatures
+    alpha_, log_evidence_ : float
+        Precision of the weights, and Laplace's approximation of the log marginal likelihood.
+    posterior_ : LaplacePosterior
+    n_iter_ : int
+        Total number of Newton steps, summed over all tried values of alpha and of the parameters.
+
+    Notes
+    -----
+    The latent function is f(x) = z(x)·w + r(x) + b. The features z are those of the kernel at
+    landmarks among the rows, with w ~ N(0, I / alpha). The residual r(x) has the variance that
+    landmarks leave out, and is independent between different rows (Snelson and Ghahramani, "Sparse
+    Gaussian processes using pseudo-inputs", 2006). With at least as many landmarks as rows the
+    process is that of the kernel. With fewer, the latent function has the right variance at each
+    row, and intervals are wider, because residuals of neighbouring rows are independent.
+
+    The posterior of weights and residuals is approximated by a normal distribution at its mode
+    (Laplace's approximation), which Newton's method finds. ``alpha`` and the parameters of the
+    likelihood maximise the evidence of that approximation (Rasmussen and Williams, "Gaussian
+    Processes for Machine Learning", 2006, chapter 3, in terms of weights). For normal targets it is
+    exact.
     """
 
     likelihood: Likelihood | str = "gaussian"
@@ -262,38 +274,11 @@ LABELS: Mapping[str, type[Likelihood]] = {
 @register
 @dataclass(eq=False, repr=False)
 class KernelGLMClassifier(LabelledClassifier, KernelGLM):
-    r"""Gaussian process classification, binary, multiclass or ordinal.
+    """Gaussian process classification, binary, multiclass or ordinal.
 
     The model of :class:`bochner.KernelGLMRegressor` with a likelihood of classes. Probabilities are
     averages over the posterior of the latent function, which moves them towards equal probabilities
     far from the training rows.
-
-    With ``alpha="evidence"`` the standard deviation :math:`\alpha^{-1/2}` of the latent functions
-    has a half-Cauchy prior of scale one, in log odds, and ``alpha`` maximises the evidence times
-    that prior. Without the prior, the evidence of a few dozen labels is often greatest for a strong
-    signal even if there is none, and for separable labels it has no maximum.
-
-    Parameters
-    ----------
-    likelihood : {"auto", "bernoulli", "softmax", "ordinal"} or LabelLikelihood, default="auto"
-        Distribution of the labels given the latent functions, by name or as an object of
-        :mod:`bochner.gaussian_process`. ``"auto"`` is ``"bernoulli"`` for two classes and
-        ``"softmax"`` for more, with one latent function per class. ``"ordinal"`` takes numbers as
-        labels, which define the order of the classes, with one latent function and learned
-        cutpoints.
-    kernel, n_components, alpha, length_scale, random_state
-        As in :class:`bochner.KernelGLMRegressor`. With ``"softmax"`` and ``C`` classes a Newton
-        step takes :math:`n (p C)^2` operations and :math:`8 (p C)^2` bytes.
-    fit_intercept : bool, default=True
-        Whether latent functions have a constant; ``"ordinal"`` has cutpoints instead.
-
-    Attributes
-    ----------
-    classes_ : ndarray of shape (n_classes,)
-    likelihood_ : LabelLikelihood
-        The likelihood with all parameters.
-    kernel_, features_, alpha_, log_evidence_, posterior_, n_iter_
-        As in :class:`bochner.KernelGLMRegressor`.
 
     Examples
     --------
@@ -307,6 +292,35 @@ class KernelGLMClassifier(LabelledClassifier, KernelGLM):
     >>> model = KernelGLMClassifier("ordinal", n_components=32, random_state=0).fit(X, y)
     >>> model.predict([[-2.0], [0.0], [2.0]])
     array([0, 1, 2])
+
+    Parameters
+    ----------
+    likelihood : {"auto", "bernoulli", "softmax", "ordinal"} or LabelLikelihood, default="auto"
+        Distribution of the labels given the latent functions, by name or as an object of
+        :mod:`bochner.gaussian_process`. ``"auto"`` is ``"bernoulli"`` for two classes and
+        ``"softmax"`` for more, with one latent function per class. ``"ordinal"`` takes numbers as
+        labels, which define the order of the classes, with one latent function and learned
+        cutpoints.
+    kernel, n_components, alpha, length_scale, random_state
+        As in :class:`bochner.KernelGLMRegressor`. With ``"softmax"`` and C classes a Newton
+        step takes n (p C)² operations and 8 (p C)² bytes.
+    fit_intercept : bool, default=True
+        Whether latent functions have a constant; ``"ordinal"`` has cutpoints instead.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (n_classes,)
+    likelihood_ : LabelLikelihood
+        The likelihood with all parameters.
+    kernel_, features_, alpha_, log_evidence_, posterior_, n_iter_
+        As in :class:`bochner.KernelGLMRegressor`.
+
+    Notes
+    -----
+    With ``alpha="evidence"`` the standard deviation ``alpha ** -0.5`` of the latent functions
+    has a half-Cauchy prior of scale one, in log odds, and ``alpha`` maximises the evidence times
+    that prior. Without the prior, the evidence of a few dozen labels is often greatest for a strong
+    signal even if there is none, and for separable labels it has no maximum.
     """
 
     likelihood: Likelihood | str = "auto"

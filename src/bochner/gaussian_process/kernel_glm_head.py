@@ -7,7 +7,7 @@ from operator import itemgetter
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
@@ -15,6 +15,7 @@ from sklearn.utils.validation import check_is_fitted
 from bochner._base.arrays import (
     FLOATS,
     Array,
+    ArrayLike,
     Index,
     InputRows,
     MatrixLike,
@@ -78,7 +79,7 @@ class KernelGLM(KernelParameters, BaseEstimator, ABC):
     """A generalised linear model on features of a kernel, by Laplace's approximation."""
 
     likelihood: Likelihood | str
-    kernel: AnyKernel | str = "gaussian"
+    kernel: "AnyKernel | str" = "gaussian"
     n_components: int = 512
     alpha: float | str = "evidence"
     _: KW_ONLY

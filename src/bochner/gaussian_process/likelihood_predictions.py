@@ -6,12 +6,11 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike
 from scipy.special import logsumexp, ndtri
 from sklearn.metrics import r2_score
 from sklearn.utils.validation import _num_samples
 
-from bochner._base.arrays import Array, MatrixLike, as_array, as_level, as_levels
+from bochner._base.arrays import Array, ArrayLike, MatrixLike, as_array, as_level, as_levels
 from bochner.gaussian_process.likelihood import NumberLikelihood, checked_targets
 
 _DOUBLINGS = 60

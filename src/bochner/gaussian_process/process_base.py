@@ -11,7 +11,6 @@ from typing import Any, ClassVar, NamedTuple, NoReturn
 
 import numpy as np
 from numpy.random import Generator
-from numpy.typing import ArrayLike
 from scipy.linalg import cho_solve, eigh
 from scipy.optimize import minimize_scalar
 from sklearn.base import BaseEstimator, clone
@@ -20,7 +19,7 @@ from sklearn.gaussian_process import kernels as sk
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import validate_data
 
-from bochner._base.arrays import Array, InputRows, as_array, jittered_cholesky, spreads
+from bochner._base.arrays import Array, ArrayLike, InputRows, as_array, jittered_cholesky, spreads
 from bochner._base.checks import refuse_no_numbers, unfit
 from bochner._base.threads import single_threaded_blas
 from bochner.features.chunks import Chunk

@@ -5,11 +5,11 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 from scipy.special import expit
 from sklearn.base import ClassifierMixin
 
-from bochner._base.arrays import Array, MatrixLike, as_array
+from bochner._base.arrays import Array, ArrayLike, MatrixLike, as_array
 from bochner._base.checks import labels, validated_with_labels
 from bochner._base.registry import register
 from bochner.features.chunks import Indicators
@@ -127,17 +127,22 @@ class LearnedClassification(ClassifierMixin, LearnedKernelEstimator):
 @documented
 @dataclass(eq=False, repr=False)
 class LearnedKernelClassifier(LearnedClassification):
-    r"""Classification with a learned kernel (BaNK).
+    """Classification with a learned kernel (BaNK).
 
-    .. math:: P(y = 1 \mid x) = 1 / (1 + e^{-f(x)}), \quad f = \Phi_\omega \beta + T \gamma,
+    The log odds of a class are a function as in :class:`bochner.LearnedKernelRegressor`.
+    ``predict_proba(X)`` returns probabilities, averaged over posterior draws.
 
-    with the frequencies as in :class:`bochner.LearnedKernelRegressor`. Pólya-Gamma variables make
-    the likelihood Gaussian, so that frequencies are sampled with all weights integrated out. More
-    than two classes are learned one against the rest, with separate frequencies for each class.
-
-    <left out>
-    Probabilities are calibrated by temperature scaling: they are raised to the power that fits the
-    left-out rows best, and normalised.
+    Examples
+    --------
+    >>> from sklearn.datasets import make_moons
+    >>> from bochner import LearnedKernelClassifier
+    >>> from bochner.learned import Chains
+    >>> X, y = make_moons(200, noise=0.2, random_state=0)
+    >>> model = LearnedKernelClassifier(30, chains=Chains(20, 20), random_state=0).fit(X, y)
+    >>> bool(model.score(X, y) > 0.93)
+    True
+    >>> model.predict_proba(X).shape
+    (200, 2)
 
     Parameters
     ----------
@@ -153,26 +158,24 @@ class LearnedKernelClassifier(LearnedClassification):
     classes_ : ndarray of shape (n_classes,)
         Labels in ascending order.
     kernel_ : SpectralMixture
-        Posterior mean of the kernel, :math:`k(0) = 1`, in the original units of the inputs.
+        Posterior mean of the kernel, with k(0) = 1, in the original units of the inputs.
     <learned>
     score_ : float or None
         Log loss of left-out rows in nats; ``None`` if no rows were left out.
+
+    Notes
+    -----
+    Pólya-Gamma variables make the likelihood Gaussian, so that frequencies are sampled with all
+    weights integrated out. More than two classes are learned one against the rest, with separate
+    frequencies for each class.
+
+    <left out>
+    Probabilities are calibrated by temperature scaling: they are raised to the power that fits the
+    left-out rows best, and normalised.
 
     References
     ----------
     Oliva, Dubey, Wilson, Póczos, Schneider and Xing, "Bayesian nonparametric kernel-learning",
     2016. Polson, Scott and Windle, "Bayesian inference for logistic models using Pólya-Gamma
     latent variables", 2013.
-
-    Examples
-    --------
-    >>> from sklearn.datasets import make_moons
-    >>> from bochner import LearnedKernelClassifier
-    >>> from bochner.learned import Chains
-    >>> X, y = make_moons(200, noise=0.2, random_state=0)
-    >>> model = LearnedKernelClassifier(30, chains=Chains(20, 20), random_state=0).fit(X, y)
-    >>> bool(model.score(X, y) > 0.93)
-    True
-    >>> model.predict_proba(X).shape
-    (200, 2)
     """

@@ -8,12 +8,11 @@ from operator import add
 from typing import Any, ClassVar, Self
 
 import numpy as np
-from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
-from bochner._base.arrays import Array, MatrixLike
+from bochner._base.arrays import Array, ArrayLike, MatrixLike
 from bochner._base.checks import drawn_seed, validated
 from bochner._base.progress import Callback, Progress
 from bochner._base.threads import single_threaded_blas
@@ -80,7 +79,7 @@ class LearnedKernelEstimator(BaseEstimator, ABC):
 
     n_frequencies: int = 200
     structure: str | Structure = "auto"
-    sampler: str | Sampler | Sequence[Move] = "auto"
+    sampler: "str | Sampler | Sequence[Move]" = "auto"
     chains: Chains | None = None
     _: KW_ONLY
     trend: int = 0

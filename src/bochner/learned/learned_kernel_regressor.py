@@ -5,12 +5,13 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 from sklearn.base import RegressorMixin
 from sklearn.utils.validation import check_is_fitted
 
 from bochner._base.arrays import (
     Array,
+    ArrayLike,
     MatrixLike,
     RandomState,
     as_array,
@@ -254,21 +255,24 @@ class LearnedRegression(RegressorMixin, LearnedKernelEstimator):
 @documented
 @dataclass(eq=False, repr=False)
 class LearnedKernelRegressor(LearnedRegression):
-    r"""Regression with a learned kernel (BaNK).
+    """Regression with a learned kernel (BaNK).
 
-    The frequencies :math:`\omega_j` of the features have a nonparametric prior. They are sampled
-    together with the hyper-parameters of the prior and the ratio of noise to signal, with all
-    weights integrated out:
+    The frequencies of the features are sampled from their posterior, so that the kernel is learned
+    from the data. ``predict(X, return_std=True)`` returns means and standard deviations, and
+    ``kernel_`` is the learned kernel.
 
-    .. math:: y = \Phi_\omega \beta + T \gamma + \varepsilon, \quad
-              \beta \sim N(0, (\sigma^2 / \lambda_0) I), \quad \varepsilon \sim N(0, \sigma^2 I).
-
-    Predictions average over posterior draws. Inputs and target are standardised internally.
-
-    <left out>
-    Standard deviations are multiplied by the root mean square of standardised left-out residuals.
-    A residual is divided by the square root of its predictive variance: the variance of its chain
-    plus the variance between the means of the chains.
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from bochner import LearnedKernelRegressor
+    >>> from bochner.learned import Chains
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.uniform(0, 10, size=(200, 1))
+    >>> y = np.sin(2 * np.pi * X[:, 0]) + 0.1 * rng.normal(size=200)
+    >>> model = LearnedKernelRegressor(50, chains=Chains(30, 30), random_state=0).fit(X, y)
+    >>> mean, std = model.predict([[3.25]], return_std=True)
+    >>> bool(abs(mean[0] - 1.0) < 0.1), bool(std[0] < 0.2)
+    (True, True)
 
     Parameters
     ----------
@@ -285,31 +289,30 @@ class LearnedKernelRegressor(LearnedRegression):
     Attributes
     ----------
     kernel_ : SpectralMixture
-        Posterior mean of the kernel, :math:`k(0) = 1`, in the original units of the inputs.
+        Posterior mean of the kernel, with k(0) = 1, in the original units of the inputs.
     <learned>
     score_ : float or None
         Root mean square error of left-out rows; ``None`` if no rows were left out.
     target_mean_, target_scale_ : float
         Mean and standard deviation of the training targets.
 
+    Notes
+    -----
+    Frequencies ω have a nonparametric prior. They are sampled together with its hyper-parameters
+    and the ratio of noise to signal, with all weights β integrated out: the model is
+    y = Φ(ω) β + linear terms + ε with β ~ N(0, (σ² / λ) I) and ε ~ N(0, σ² I). Predictions average
+    over posterior draws. Inputs and target are standardised internally.
+
+    <left out>
+    Standard deviations are multiplied by the root mean square of standardised left-out residuals.
+    A residual is divided by the square root of its predictive variance: the variance of its chain
+    plus the variance between the means of the chains.
+
     References
     ----------
     Oliva, Dubey, Wilson, Póczos, Schneider and Xing, "Bayesian nonparametric kernel-learning",
     2016, for the dense model and equations (8) to (15). The block algebra, the sparse
     frequencies and the local proposals are this library's own.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from bochner import LearnedKernelRegressor
-    >>> from bochner.learned import Chains
-    >>> rng = np.random.default_rng(0)
-    >>> X = rng.uniform(0, 10, size=(200, 1))
-    >>> y = np.sin(2 * np.pi * X[:, 0]) + 0.1 * rng.normal(size=200)
-    >>> model = LearnedKernelRegressor(50, chains=Chains(30, 30), random_state=0).fit(X, y)
-    >>> mean, std = model.predict([[3.25]], return_std=True)
-    >>> bool(abs(mean[0] - 1.0) < 0.1), bool(std[0] < 0.2)
-    (True, True)
     """
 
     def predict_interval(self, X: MatrixLike, level: float = 0.9) -> tuple[Array, Array]:

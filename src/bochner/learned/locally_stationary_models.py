@@ -96,20 +96,26 @@ class LocallyStationaryEstimator(LearnedKernelEstimator):
 @register
 @documented
 class LocallyStationaryRegressor(LocallyStationaryEstimator, LearnedRegression):
-    r"""Regression with a learned, locally stationary kernel (GaBaSR).
+    """Regression with a learned, locally stationary kernel (GaBaSR).
 
     The frequencies of :class:`bochner.LearnedKernelRegressor` have amplitudes that vary with the
-    inputs, and so does the noise:
+    inputs, and so does the noise. ``predict(X, return_std=True)`` returns means and standard
+    deviations, averaged over posterior draws.
 
-    .. math:: y = \sum_j a_j(x) [\beta_{2j} \cos(s_j \cdot x) + \beta_{2j+1} \sin(s_j \cdot x)]
-              + T \gamma + e^{h(x)/2} \varepsilon, \quad
-              a_j(x) = \sqrt 2 \cos(v_j \cdot x / 2 + \psi_j),
+    Examples
+    --------
+    Noise that grows along the input, which a stationary model assumes to be constant:
 
-    with unknown distributions of ``s`` and ``v``. If :math:`v_j = 0`, which has a high prior
-    probability, the amplitude is one: for stationary data the kernel is that of
-    ``LearnedKernelRegressor``. The kernel of one frequency and its amplitude is the locally
-    stationary function :math:`\cos(v \cdot u + 2 \psi) \cos(s \cdot \delta)` with :math:`u = (x +
-    y)/2` and :math:`\delta = x - y`, plus a stationary kernel that makes the sum positive definite.
+    >>> import numpy as np
+    >>> from bochner import LocallyStationaryRegressor
+    >>> from bochner.learned import Chains
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.uniform(0, 1, size=(300, 1))
+    >>> y = np.sin(6 * X[:, 0]) + (0.02 + 0.5 * X[:, 0]) * rng.normal(size=300)
+    >>> model = LocallyStationaryRegressor(30, chains=Chains(50, 50), random_state=0).fit(X, y)
+    >>> mean, std = model.predict([[0.1], [0.9]], return_std=True)
+    >>> bool(std[1] > 3 * std[0])
+    True
 
     Parameters
     ----------
@@ -137,26 +143,20 @@ class LocallyStationaryRegressor(LocallyStationaryEstimator, LearnedRegression):
     target_mean_, target_scale_ : float
         Mean and standard deviation of the training targets.
 
+    Notes
+    -----
+    The model is y = ∑ⱼ aⱼ(x) [bⱼ cos(sⱼ·x) + cⱼ sin(sⱼ·x)] + linear terms + exp(h(x)/2) ε, with the
+    amplitudes aⱼ(x) = √2 cos(vⱼ·x/2 + ψⱼ) and unknown distributions of s and v. If vⱼ = 0, which
+    has a high prior probability, the amplitude is one: for stationary data the kernel is that of
+    ``LearnedKernelRegressor``. The kernel of one frequency and its amplitude is the locally
+    stationary function cos(v·u + 2ψ) cos(s·δ) with u = (x + y)/2 and δ = x - y, plus a stationary
+    kernel that makes the sum positive definite.
+
     References
     ----------
     "Gaussian mixture Bayesian nonparametric kernel learning using spectral representation"
     (GaBaSR). Silverman, "Locally stationary random processes", 1957. Block replacement, the
     amplitudes' phases and varying noise are this library's own.
-
-    Examples
-    --------
-    Noise that grows along the input, which a stationary model assumes to be constant:
-
-    >>> import numpy as np
-    >>> from bochner import LocallyStationaryRegressor
-    >>> from bochner.learned import Chains
-    >>> rng = np.random.default_rng(0)
-    >>> X = rng.uniform(0, 1, size=(300, 1))
-    >>> y = np.sin(6 * X[:, 0]) + (0.02 + 0.5 * X[:, 0]) * rng.normal(size=300)
-    >>> model = LocallyStationaryRegressor(30, chains=Chains(50, 50), random_state=0).fit(X, y)
-    >>> mean, std = model.predict([[0.1], [0.9]], return_std=True)
-    >>> bool(std[1] > 3 * std[0])
-    True
     """
 
     def signal_std(self, X: MatrixLike) -> Array:
@@ -182,12 +182,20 @@ class LocallyStationaryRegressor(LocallyStationaryEstimator, LearnedRegression):
 @documented
 @dataclass(eq=False, repr=False)
 class LocallyStationaryClassifier(LocallyStationaryEstimator, LearnedClassification):
-    r"""Classification with a learned, locally stationary kernel (GaBaSR).
+    """Classification with a learned, locally stationary kernel (GaBaSR).
 
-    .. math:: P(y = 1 \mid x) = 1 / (1 + e^{-f(x)}),
+    The log odds of a class are the function of :class:`bochner.LocallyStationaryRegressor`.
+    ``predict_proba(X)`` returns probabilities, averaged over posterior draws.
 
-    with ``f`` as in :class:`bochner.LocallyStationaryRegressor`. Frequencies and amplitudes are
-    sampled with all weights integrated out, as in :class:`bochner.LearnedKernelClassifier`.
+    Examples
+    --------
+    >>> from sklearn.datasets import make_moons
+    >>> from bochner import LocallyStationaryClassifier
+    >>> from bochner.learned import Chains
+    >>> X, y = make_moons(200, noise=0.2, random_state=0)
+    >>> model = LocallyStationaryClassifier(30, chains=Chains(20, 20), random_state=0).fit(X, y)
+    >>> bool(model.score(X, y) > 0.93)
+    True
 
     Parameters
     ----------
@@ -210,20 +218,15 @@ class LocallyStationaryClassifier(LocallyStationaryEstimator, LearnedClassificat
         no amplitude varies.
     <learned>
 
+    Notes
+    -----
+    Frequencies and amplitudes are sampled with all weights integrated out, as in
+    :class:`bochner.LearnedKernelClassifier`.
+
     References
     ----------
     "Gaussian mixture Bayesian nonparametric kernel learning using spectral representation"
     (GaBaSR), sections 3.2.2 to 3.2.4.
-
-    Examples
-    --------
-    >>> from sklearn.datasets import make_moons
-    >>> from bochner import LocallyStationaryClassifier
-    >>> from bochner.learned import Chains
-    >>> X, y = make_moons(200, noise=0.2, random_state=0)
-    >>> model = LocallyStationaryClassifier(30, chains=Chains(20, 20), random_state=0).fit(X, y)
-    >>> bool(model.score(X, y) > 0.93)
-    True
     """
 
     _envelopes: ClassVar[tuple[str, ...]] = ("learned", "windows", "constant")

@@ -5,12 +5,12 @@ from dataclasses import KW_ONLY, dataclass, field
 from typing import Any, Self
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
-from bochner._base.arrays import FLOATS, Array, Floats, MatrixLike, as_count, as_scale
+from bochner._base.arrays import FLOATS, Array, ArrayLike, Floats, MatrixLike, as_count, as_scale
 from bochner._base.checks import check_rows_given, generators, validated
 from bochner._base.limits import FUNCTION_ROUNDING
 from bochner._base.registry import register
@@ -72,18 +72,29 @@ _CHECKS: Mapping[str, Check] = {
 class SimilarityFeatures(
     KernelParameters, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
 ):
-    r"""Random Fourier features of a kernel learned from similarities (DIGMM).
+    """Random Fourier features of a kernel learned from similarities (DIGMM).
 
     The similarity is symmetric, definite or indefinite; it can be a function or a matrix of values.
     Its values on a sketch of ``n_sketch`` rows are approximated by the difference of two kernels,
+    k₊(x - y) - k₋(x - y). ``transform(X)`` returns features (n, n_components) of that difference.
 
-    .. math:: k(x, y) \approx k_+(x - y) - k_-(x - y),
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from bochner import SimilarityFeatures, kernels
+    >>> X = np.random.default_rng(0).normal(size=(300, 2))
+    >>> k = kernels.Gaussian(2.0) - 0.5 * kernels.Gaussian(0.5)
+    >>> map = SimilarityFeatures(k, n_sketch=100, random_state=0).fit(X)
+    >>> map.transform(X).shape
+    (300, 512)
+    >>> bool(np.abs(map.kernel_(X) - k(X)).max() < 0.05)
+    True
 
-    whose spectral measures are mixtures of Gaussians with Dirichlet-process priors. Frequencies
-    are drawn from both. With the features ``z`` of :meth:`transform`, :math:`z(x)^\top J z(y)` is
-    an unbiased estimate of the right-hand side, ``kernel_``; ``J`` is the diagonal matrix of
-    ``signature_``: -1 for features of :math:`k_-`, else 1. Frequencies are angular: their features
-    are :math:`\cos \omega \cdot x` and :math:`\sin \omega \cdot x`, without a factor :math:`2\pi`.
+    Similarities without a formula are given as a matrix:
+
+    >>> map = SimilarityFeatures("precomputed", n_sketch=100, random_state=0)
+    >>> map.fit(X, similarity=np.tanh(2.0 * k(X))).signature_.shape
+    (512,)
 
     Parameters
     ----------
@@ -116,7 +127,7 @@ class SimilarityFeatures(
     kernel_ : Kernel
         The difference of the two learned kernels.
     positive_, negative_ : SpectralMixture or None
-        :math:`k_+` and :math:`k_-`; ``None`` for a part that is zero.
+        The kernels k₊ and k₋; ``None`` for a part that is zero.
     frequencies_ : Frequencies
     signature_ : ndarray of shape (n_components,)
         Signs of the features.
@@ -137,35 +148,23 @@ class SimilarityFeatures(
 
     Notes
     -----
+    Spectral measures of both kernels are mixtures of Gaussians with Dirichlet-process priors, and
+    frequencies are drawn from both. With the features z of :meth:`transform`, z(x)ᵀ J z(y) is an
+    unbiased estimate of the difference, ``kernel_``; J is the diagonal matrix of ``signature_``: -1
+    for features of k₋, else 1. Frequencies ω are angular: features are cos(ω·x) and sin(ω·x),
+    without a factor 2π.
+
     The learned kernel is a function of the difference of two rows. If the similarity is not, the
-    kernel is the nearest such function. A linear model on these features learns with
-    :math:`Z Z^\top`, which ignores the signature; see :class:`bochner.KreinRidge`.
+    kernel is the nearest such function. A linear model on these features learns with Z Zᵀ, which
+    ignores the signature; see :class:`bochner.KreinRidge`.
 
     References
     ----------
     Liu, Huang, Shi, Yang and Suykens, "A double-variational Bayesian framework in random Fourier
     features for indefinite kernels", 2020, sections III and IV.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from bochner import SimilarityFeatures, kernels
-    >>> X = np.random.default_rng(0).normal(size=(300, 2))
-    >>> k = kernels.Gaussian(2.0) - 0.5 * kernels.Gaussian(0.5)
-    >>> map = SimilarityFeatures(k, n_sketch=100, random_state=0).fit(X)
-    >>> map.transform(X).shape
-    (300, 512)
-    >>> bool(np.abs(map.kernel_(X) - k(X)).max() < 0.05)
-    True
-
-    Similarities without a formula are given as a matrix:
-
-    >>> map = SimilarityFeatures("precomputed", n_sketch=100, random_state=0)
-    >>> map.fit(X, similarity=np.tanh(2.0 * k(X))).signature_.shape
-    (512,)
     """
 
-    kernel: AnyKernel | str = "gaussian"
+    kernel: "AnyKernel | str" = "gaussian"
     n_components: int = 512
     _: KW_ONLY
     n_sketch: int = 5

@@ -8,11 +8,11 @@ from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 from sklearn.base import ClassifierMixin
 from sklearn.utils.validation import _check_sample_weight
 
-from bochner._base.arrays import FLOATS, Array, MatrixLike, as_finite_scalar, as_scale
+from bochner._base.arrays import FLOATS, Array, ArrayLike, MatrixLike, as_finite_scalar, as_scale
 from bochner._base.checks import check_rows_given, check_weights, labels, not_numbers, refuse_masked
 from bochner.engines.collected import Collected
 from bochner.engines.partition_rows import PartitionedRows

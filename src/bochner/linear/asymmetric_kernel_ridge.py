@@ -17,7 +17,6 @@ from dataclasses import KW_ONLY, dataclass, field, replace
 from typing import Any, ClassVar, Self
 
 import numpy as np
-from numpy.typing import ArrayLike
 from scipy.linalg import eigh
 from sklearn.base import BaseEstimator, MultiOutputMixin, RegressorMixin
 from sklearn.utils import Tags
@@ -26,6 +25,7 @@ from sklearn.utils.validation import check_is_fitted
 from bochner._base.arrays import (
     FLOATS,
     Array,
+    ArrayLike,
     InputRows,
     MatrixLike,
     as_flag,
@@ -68,7 +68,7 @@ class TwoSidedRidge(RegressorMixin, LinearAttributes, KernelParameters, BaseEsti
         "features": features_check("auto", "median"),
     }
 
-    kernel: AnyKernel | str = "gaussian"
+    kernel: "AnyKernel | str" = "gaussian"
     n_components: int = 256
     alpha: float | str = 1.0
     features: FourierFeatures | None = None
@@ -151,18 +151,22 @@ class TwoSidedRidge(RegressorMixin, LinearAttributes, KernelParameters, BaseEsti
 @register
 @dataclass(eq=False, repr=False)
 class AsymmetricKernelRidge(MultiOutputMixin, TwoSidedRidge):
-    r"""Ridge regression with a kernel that need not be symmetric.
+    """Ridge regression with a kernel that need not be symmetric.
 
-    The model learns a function of rows, :math:`f(x) = \sum_i \beta_i k(x, x_i)`, and minimises
-    :math:`\|y - K \beta\|^2 + \alpha n \|\beta\|^2`, whose solution on the training rows is
-    :math:`K K^\top (K K^\top + \alpha n I)^{-1} y`. This is kernel ridge regression with the
-    composed kernel
+    The model learns a function f(x) = ∑ᵢ βᵢ k(x, xᵢ) of rows, and minimises ‖y - K β‖² + α n ‖β‖².
+    ``fit(X, y)`` and ``predict(X)`` are those of a regressor of scikit-learn;
+    :class:`bochner.AsymmetricPairRidge` learns a function of pairs of rows.
 
-    .. math:: \kappa(x, x') = \frac 1 n \sum_i k(x, x_i)\, k(x', x_i),
-
-    which is positive definite for every ``k``. The equivalent Gaussian process has the prior
-    :math:`y \sim N(0, \sigma^2 (\kappa / \alpha + I))`, with :math:`\sigma^2` estimated by
-    maximum likelihood. :class:`bochner.AsymmetricPairRidge` learns a function of pairs of rows.
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from bochner import AsymmetricKernelRidge, kernels
+    >>> X = np.random.default_rng(0).normal(size=(300, 2))
+    >>> y = np.sin(X[:, 0]) + X[:, 1]
+    >>> kernel = kernels.ShiftGaussian(2.0, shift=0.5)
+    >>> model = AsymmetricKernelRidge(kernel, alpha="evidence", random_state=0)
+    >>> bool(model.fit(X[:200], y[:200]).score(X[200:], y[200:]) > 0.95)
+    True
 
     Parameters
     ----------
@@ -171,7 +175,7 @@ class AsymmetricKernelRidge(MultiOutputMixin, TwoSidedRidge):
     n_components : int, default=256
         Number of real features, even.
     alpha : float or "evidence", default=1.0
-        Ratio of the noise variance to the prior variance at rows where :math:`\kappa(x, x)` is one,
+        Ratio of the noise variance to the prior variance at rows where κ(x, x) is one,
         for any number of rows. ``"evidence"`` maximises the marginal likelihood.
     length_scale, scheme, weights, decomposition, masses, random_state
         As in :class:`bochner.FourierFeatures`.
@@ -194,21 +198,17 @@ class AsymmetricKernelRidge(MultiOutputMixin, TwoSidedRidge):
     condition_number_ : float
         Ratio of the greatest to the least eigenvalue of the system for the weights.
 
+    Notes
+    -----
+    The solution on the training rows is K Kᵀ (K Kᵀ + α n I)⁻¹ y: kernel ridge regression with the
+    kernel κ(x, x') = ∑ᵢ k(x, xᵢ) k(x', xᵢ) / n, which is positive definite for every k. The
+    equivalent Gaussian process has the prior y ~ N(0, σ² (κ / α + I)), with σ² estimated by
+    maximum likelihood.
+
     References
     ----------
     He, He, Shi, Huang and Suykens, "Learning with asymmetric kernels: least squares and feature
     interpretation", 2023.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from bochner import AsymmetricKernelRidge, kernels
-    >>> X = np.random.default_rng(0).normal(size=(300, 2))
-    >>> y = np.sin(X[:, 0]) + X[:, 1]
-    >>> kernel = kernels.ShiftGaussian(2.0, shift=0.5)
-    >>> model = AsymmetricKernelRidge(kernel, alpha="evidence", random_state=0)
-    >>> bool(model.fit(X[:200], y[:200]).score(X[200:], y[200:]) > 0.95)
-    True
     """
 
     posterior_: RidgePosterior = field(init=False)

@@ -12,7 +12,6 @@ from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar, Self
 
 import numpy as np
-from numpy.typing import ArrayLike
 from scipy.linalg import cho_solve, eigh
 from scipy.sparse.linalg import LinearOperator, cg
 from sklearn.exceptions import ConvergenceWarning
@@ -23,6 +22,7 @@ from bochner._base import limits
 from bochner._base.arrays import (
     FLOATS,
     Array,
+    ArrayLike,
     Index,
     InputRows,
     MatrixLike,
@@ -263,25 +263,31 @@ class PairSystem:
 @register
 @dataclass(eq=False, repr=False)
 class AsymmetricPairRidge(TwoSidedRidge):
-    r"""Ridge regression on pairs of rows, with a kernel that need not be symmetric.
+    """Ridge regression on pairs of rows, with a kernel that need not be symmetric.
 
     The model learns a function of pairs of rows. Row ``i`` of ``X`` and row ``i`` of ``right`` form
     a pair with one target, such as the weight of an edge of a graph, or plus and minus one for the
-    presence, sign or direction of the edge. The function is bilinear in the left features ``z``
-    and the right features ``z'`` of the kernel,
+    presence, sign or direction of the edge. The function f(x, y) = z(x)ᵀ A z'(y) is bilinear in the
+    left features z and the right features z' of the kernel.
 
-    .. math:: f(x, y) = z(x)^\top A\, z'(y), \qquad
-              \sum_i (t_i - f(x_i, y_i))^2 + \alpha \min_c \|A - c S\|_F^2 \to \min,
+    Examples
+    --------
+    Which of two numbers is the larger one:
 
-    where ``S`` is the diagonal matrix of ``signature_``. With :math:`A = S` the function is the
-    kernel itself, so that strong regularisation shrinks the function to a multiple of the kernel.
-    Left and right rows may have different numbers of columns if the kernel's arguments do.
+    >>> import numpy as np
+    >>> from bochner import AsymmetricPairRidge
+    >>> rng = np.random.default_rng(0)
+    >>> X, Y = rng.uniform(-2, 2, size=(2, 300, 1))
+    >>> t = np.sign(X - Y)[:, 0]
+    >>> model = AsymmetricPairRidge(n_components=32, alpha="evidence", random_state=0)
+    >>> model.fit(X, t, right=Y).predict([[1.0], [0.0]], right=[[0.0], [1.0]]) > 0
+    array([ True, False])
 
     Parameters
     ----------
     n_components : int, default=256
-        Number ``p`` of real features, even. There are :math:`p^2` coefficients; with more than
-        2000 pairs, conjugate gradients take :math:`4 n p^2` operations per step.
+        Number ``p`` of real features, even. There are p² coefficients; with more than
+        2000 pairs, conjugate gradients take 4 n p² operations per step.
     alpha : float or "evidence", default=1.0
         Ratio of the noise variance to the prior variance of the function at a pair, for any number
         of pairs, if the kernel has unit total mass: the prior covariance between pairs is then one
@@ -298,24 +304,18 @@ class AsymmetricPairRidge(TwoSidedRidge):
         The matrix ``A``.
     intercept_ : float
 
+    Notes
+    -----
+    A minimises ∑ᵢ (tᵢ - f(xᵢ, yᵢ))² + α min_c ‖A - c S‖², where S is the diagonal matrix of
+    ``signature_``. With A = S the function is the kernel itself, so that strong regularisation
+    shrinks the function to a multiple of the kernel. Left and right rows may have different numbers
+    of columns if the kernel's arguments do.
+
     References
     ----------
     He, He, Shi, Huang and Suykens, "Learning with asymmetric kernels: least squares and feature
     interpretation", 2023. Pahikkala, Airola, Stock, De Baets and Waegeman, "Efficient regularized
     least-squares algorithms for conditional ranking on relational data", 2013.
-
-    Examples
-    --------
-    Which of two numbers is the larger one:
-
-    >>> import numpy as np
-    >>> from bochner import AsymmetricPairRidge
-    >>> rng = np.random.default_rng(0)
-    >>> X, Y = rng.uniform(-2, 2, size=(2, 300, 1))
-    >>> t = np.sign(X - Y)[:, 0]
-    >>> model = AsymmetricPairRidge(n_components=32, alpha="evidence", random_state=0)
-    >>> model.fit(X, t, right=Y).predict([[1.0], [0.0]], right=[[0.0], [1.0]]) > 0
-    array([ True, False])
     """
 
     posterior_: PairSolution = field(init=False)

@@ -50,10 +50,20 @@ def diagnose(
     of features made from three quarters of the rows are computed on the held-out quarter. Both
     arguments of an asymmetric kernel are the same rows.
 
-    Raises ``ValueError`` if the data are unusable, no kernel has that name, the kernel does not
-    fit the number of inputs, its arguments have different widths, a function's values are not
-    finite or not of shape (n, n2), or a number of features is odd or not positive. Raises
-    ``TypeError`` if ``kernel`` is neither a kernel, nor a name, nor a function.
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from bochner import diagnose, kernels
+    >>> X = np.random.default_rng(0).normal(size=(200, 3))
+    >>> found = diagnose(kernels.Gaussian() - kernels.Gaussian(3.0), X, random_state=0)
+    >>> found.symmetric, found.spectrum.definiteness, found.features.measure
+    (True, 'indefinite', 'designed')
+    >>> found.advice[:49]
+    'Indefinite: KreinRidge(kernel, alpha="evidence") '
+    >>> diagnose("ntk", X).in_domain
+    False
+    >>> diagnose(kernels.ShiftGaussian(shift=0.5), X, random_state=0).features.sign
+    'complex (polar)'
 
     Parameters
     ----------
@@ -73,20 +83,12 @@ def diagnose(
         It also reports rows outside of the kernel's domain, which raise no error, and how to
         transform them.
 
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from bochner import diagnose, kernels
-    >>> X = np.random.default_rng(0).normal(size=(200, 3))
-    >>> found = diagnose(kernels.Gaussian() - kernels.Gaussian(3.0), X, random_state=0)
-    >>> found.symmetric, found.spectrum.definiteness, found.features.measure
-    (True, 'indefinite', 'designed')
-    >>> found.advice[:49]
-    'Indefinite: KreinRidge(kernel, alpha="evidence") '
-    >>> diagnose("ntk", X).in_domain
-    False
-    >>> diagnose(kernels.ShiftGaussian(shift=0.5), X, random_state=0).features.sign
-    'complex (polar)'
+    Raises
+    ------
+    ValueError
+        If data, the name or the values of the kernel, or a number of features are not valid.
+    TypeError
+        If ``kernel`` is neither a kernel, nor a name, nor a function.
     """
     names = column_names(X)
     inputs = check_rows_given(X, accept_sparse="csr", dtype=np.float64, ensure_min_samples=2)

@@ -134,6 +134,15 @@ _N_SHOWN = 3
 class Diagnosis:
     """The properties of a kernel on given data; its repr is a table.
 
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from bochner import diagnose, kernels
+    >>> X = np.random.default_rng(0).normal(size=(50, 2))
+    >>> found = diagnose(kernels.Tanh(), X, random_state=0)
+    >>> found.spectrum.most_negative < 0.0, found.singular_values is None
+    (True, True)
+
     Attributes
     ----------
     kernel : Kernel or callable
@@ -146,7 +155,7 @@ class Diagnosis:
     n_outside : int
         Number of examined rows outside of the domain.
     symmetric : bool or None
-        Whether :math:`|K - K^T|` is at most 1e-8 of the greatest entry.
+        Whether ``|K - Kᵀ|`` is at most 1e-8 of the greatest entry.
     asymmetry : float or None
         Frobenius norm of the asymmetric part relative to that of the Gram matrix, 0 to 1.
     spectrum : Spectrum or None
@@ -157,15 +166,6 @@ class Diagnosis:
         For a locally stationary kernel, the check of positive definiteness on all inputs.
     features : Features or None
         Measure and errors of features.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from bochner import diagnose, kernels
-    >>> X = np.random.default_rng(0).normal(size=(50, 2))
-    >>> found = diagnose(kernels.Tanh(), X, random_state=0)
-    >>> found.spectrum.most_negative < 0.0, found.singular_values is None
-    (True, True)
     """
 
     kernel: Any

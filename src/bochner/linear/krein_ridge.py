@@ -3,12 +3,20 @@
 from typing import Any, Self
 
 import numpy as np
-from numpy.typing import ArrayLike
 from scipy.stats import norm
 from sklearn.base import MultiOutputMixin, RegressorMixin
 from sklearn.utils.validation import check_is_fitted
 
-from bochner._base.arrays import FLOATS, Array, MatrixLike, RandomState, as_array, as_count, as_flag
+from bochner._base.arrays import (
+    FLOATS,
+    Array,
+    ArrayLike,
+    MatrixLike,
+    RandomState,
+    as_array,
+    as_count,
+    as_flag,
+)
 from bochner._base.checks import generators, validated_with_numbers
 from bochner._base.registry import register
 from bochner.features.chunks import Chunk, Numbers
@@ -25,30 +33,23 @@ from bochner.linear.sampled_functions import SampledFunctions, linear_functions
 
 @register
 class KreinRidge(MultiOutputMixin, RegressorMixin, RidgeHead):
-    r"""Ridge regression on random features, for positive definite and indefinite kernels.
+    """Ridge regression on random features, for positive definite and indefinite kernels.
 
-    With the signs of the features, ``signature_``, on the diagonal of :math:`J`, the weights are
+    ``fit(X, y)`` takes arrays, or chunks of rows if memory does not hold all of them. The cost is
+    linear in the number of rows. ``predict(X, return_std=True)`` returns means and standard
+    deviations.
 
-    .. math:: w = (Z^\top Z + \alpha J)^{-1} Z^\top y,
-
-    so that predictions equal those of kernel ridge regression with the approximate Gram matrix
-    :math:`K = Z J Z^\top`: :math:`K (K + \alpha I)^{-1} y` on the training rows. The cost is
-    linear in the number of rows.
-
-    If every sign is positive, this is ridge regression, the posterior mean of a Gaussian process
-    with the prior :math:`y \sim N(0, s^2 Z Z^\top + \sigma^2 I)`, :math:`\alpha = \sigma^2 /
-    s^2`. Standard deviations, covariances and draws are those of the error of this mean under the
-    kernel itself: they contain what the features miss. A second draw of 128 frequencies estimates
-    them; see the user guide, "What the features miss". An indefinite kernel has none.
-
-    If a sign is negative, the weights are the stationary point of
-    :math:`\|y - f\|^2 + \alpha \langle f, f \rangle_K` in the Krein space of the kernel (Ong, Mary,
-    Canu and Smola, "Learning with non-positive kernels", 2004; Liu, Shi, Huang, Yang and Suykens,
-    "Analysis of regularized least squares in reproducing kernel Krein spaces", 2021). This model
-    has no likelihood, hence no standard deviations and no evidence. The stationary point does not
-    exist at the poles, where :math:`-\alpha` is an eigenvalue of ``K``. ``associated=True`` learns
-    with :math:`Z Z^\top` instead of ``K``: the kernel of the associated Hilbert space, which again
-    defines a Gaussian process.
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from bochner import KreinRidge
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.uniform(-3, 3, size=(300, 1))
+    >>> y = np.sin(X[:, 0]) + 0.1 * rng.normal(size=300)
+    >>> model = KreinRidge(alpha="evidence", length_scale="evidence", random_state=0).fit(X, y)
+    >>> mean, std = model.predict(X, return_std=True)
+    >>> bool(0.07 < np.median(std) < 0.13)
+    True
 
     Parameters
     ----------
@@ -79,7 +80,7 @@ class KreinRidge(MultiOutputMixin, RegressorMixin, RidgeHead):
         Whether to add a constant with a flat prior. If ``False``, the prior mean is zero: centre
         the targets.
     associated : bool, default=False
-        Whether to learn with :math:`Z Z^\top`, ignoring the signs of the features and the phases
+        Whether to learn with Z Zᵀ, ignoring the signs of the features and the phases
         of an asymmetric kernel.
     solver : {"auto", "cholesky", "cg"} or RidgeSolver, default="auto"
         Gram matrix of the features or conjugate gradients;
@@ -129,22 +130,28 @@ class KreinRidge(MultiOutputMixin, RegressorMixin, RidgeHead):
 
     Notes
     -----
+    With the signs of the features, ``signature_``, on the diagonal of J, the weights are
+    w = (Zᵀ Z + α J)⁻¹ Zᵀ y. Predictions equal those of kernel ridge regression with the approximate
+    Gram matrix K = Z J Zᵀ, which are K (K + α I)⁻¹ y on the training rows.
+
+    If every sign is positive, this is ridge regression, the posterior mean of a Gaussian process
+    with the prior y ~ N(0, s² Z Zᵀ + σ² I), where α = σ² / s². Standard deviations, covariances and
+    draws are those of the error of this mean under the kernel itself, including the error of the
+    features, which a second draw of 128 frequencies estimates. An indefinite kernel has none.
+
+    If a sign is negative, the weights are the stationary point of
+    ‖y - f‖² + α ⟨f, f⟩ in the Krein space of the kernel (Ong, Mary,
+    Canu and Smola, "Learning with non-positive kernels", 2004; Liu, Shi, Huang, Yang and Suykens,
+    "Analysis of regularized least squares in reproducing kernel Krein spaces", 2021). This model
+    has no likelihood, hence no standard deviations and no evidence. The stationary point does not
+    exist at the poles, where -α is an eigenvalue of K. ``associated=True`` learns
+    with Z Zᵀ instead of K: the kernel of the associated Hilbert space, which again
+    defines a Gaussian process.
+
     Products of features are computed in float32, whatever the type of ``X``, if ``alpha`` is a
     number at least a thousand times the rounding error of their weighted sum, there are enough
     rows for it to matter, and the kernel is positive definite; the sums are in float64.
     Predictions then differ from those in float64 by a few millionths of the spread of the targets.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from bochner import KreinRidge
-    >>> rng = np.random.default_rng(0)
-    >>> X = rng.uniform(-3, 3, size=(300, 1))
-    >>> y = np.sin(X[:, 0]) + 0.1 * rng.normal(size=300)
-    >>> model = KreinRidge(alpha="evidence", length_scale="evidence", random_state=0).fit(X, y)
-    >>> mean, std = model.predict(X, return_std=True)
-    >>> bool(0.07 < np.median(std) < 0.13)
-    True
     """
 
     def fit(

@@ -4,11 +4,11 @@ from dataclasses import replace
 from typing import Any, Self
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 from sklearn.base import ClassifierMixin
 
 from bochner._base import limits
-from bochner._base.arrays import FLOATS, Array, MatrixLike, as_array
+from bochner._base.arrays import FLOATS, Array, ArrayLike, MatrixLike, as_array
 from bochner._base.checks import labels, shown, validated_with_labels
 from bochner._base.registry import register
 from bochner.features.chunks import ArrayChunks, Chunk, Indicators, RowSample, sample_rows
@@ -31,11 +31,20 @@ standard error of a few per cent. The time for features and leverages is linear 
 
 @register
 class KreinRidgeClassifier(ClassifierMixin, RidgeHead):
-    r"""Classification by ridge regression of class indicators on random features.
+    """Classification by ridge regression of class indicators on random features.
 
-    Two classes are one target of :math:`\pm 1`. With more classes, each class has such a target,
+    Two classes are one target of ±1. With more classes, each class has such a target,
     and one factorisation solves for all targets. The class with the greatest value is predicted.
     Indefinite kernels, data larger than memory and Dask collections work as in :class:`KreinRidge`.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from bochner import KreinRidgeClassifier
+    >>> X, y = load_iris(return_X_y=True)
+    >>> model = KreinRidgeClassifier(alpha="evidence", random_state=0).fit(X, y)
+    >>> bool(model.score(X, y) > 0.95)
+    True
 
     Parameters
     ----------
@@ -55,15 +64,6 @@ class KreinRidgeClassifier(ClassifierMixin, RidgeHead):
         Leave-one-out decision values that the softmax is fitted to; every batch adds some.
     kernel_, frequencies_, residual_, signature_, alpha_, log_evidence_, sums_, n_iter_
         As in :class:`KreinRidge`.
-
-    Examples
-    --------
-    >>> from sklearn.datasets import load_iris
-    >>> from bochner import KreinRidgeClassifier
-    >>> X, y = load_iris(return_X_y=True)
-    >>> model = KreinRidgeClassifier(alpha="evidence", random_state=0).fit(X, y)
-    >>> bool(model.score(X, y) > 0.95)
-    True
     """
 
     classes_: NDArray[Any]

@@ -7,12 +7,11 @@ from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
-from bochner._base.arrays import FLOATS, Array, InputRows, as_flag, row_blocks
+from bochner._base.arrays import FLOATS, Array, ArrayLike, InputRows, as_flag, row_blocks
 from bochner._base.checks import generators, validated
 from bochner.features.approximation import Region, approximate, check_rows
 from bochner.features.chunks import Chunk, RowChunks, Targets, ValidatedChunks
@@ -150,7 +149,7 @@ _CHECKS: Mapping[str, Check] = {
 class RidgeHead(KernelParameters, LinearAttributes, BaseEstimator, ABC):
     """Base of ridge models on random features, fitted from sums over rows that can be updated."""
 
-    kernel: AnyKernel | str = "gaussian"
+    kernel: "AnyKernel | str" = "gaussian"
     n_components: int = 512
     alpha: float | str = 1.0
     features: FourierFeatures | None = None

@@ -6,7 +6,6 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from bochner._base.arrays import Array, as_array
 from bochner.plot.style import FONT, SMALL, any_script
@@ -229,18 +228,6 @@ def date_ticks(axis: "Axis", points: float, name: str) -> None:
     axis.set_major_formatter(formatter(places))
     # The date common to all ticks is placed to the right of the centred label.
     name_axis(axis, name, points - 2.0 * text_width("2000-Dec-28"))
-
-
-def dates_of(years: Array) -> NDArray[np.datetime64]:
-    """Return decimal years as times, the inverse of ``decimal_years``.
-
-    >>> dates_of(np.array([1999.5]))
-    array(['1999-07-02T12:00:00.000'], dtype='datetime64[ms]')
-    """
-    first_years = np.floor(years)
-    start, end = ((first_years + add - 1970).astype("M8[Y]").astype("M8[ms]") for add in (0, 1))
-    passed = (end - start).astype(np.float64) * (years - first_years)
-    return np.asarray(start + passed.round().astype("m8[ms]"))
 
 
 def legend(axes: "Sequence[Axes]", handles: Sequence[Any], labels: Sequence[str]) -> None:

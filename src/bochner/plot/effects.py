@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 
-from bochner._base.arrays import Array
+from bochner._base.arrays import Array, times_of
 from bochner.plot import axis_texts
 from bochner.plot.display import Display, PanelLayout
 from bochner.plot.style import BAND, HEIGHT, WIDTH, Theme, look_of
@@ -103,7 +103,7 @@ class EffectDisplay(Display):
         if self._is_text(i):
             return np.array([*map(_text, self.effect.values[i])], dtype=object)
         values = self.effect.values[i][self._present(i)].astype(np.float64)
-        return axis_texts.dates_of(values) if self.effect.columns[i] in self.dates else values
+        return times_of(values) if self.effect.columns[i] in self.dates else values
 
     def _curves(self) -> tuple[list[str], Array, str]:
         """Return names and averages (n, c) of curves of classes or levels, and a label."""
@@ -190,8 +190,8 @@ def _text(level: object) -> str:
 
 
 def effect(
-    model: BaseEstimator,
-    column: str,
+    model: BaseEstimator | Effect,
+    column: str = "",
     column2: str | None = None,
     *,
     n_values: int = 24,
@@ -203,10 +203,10 @@ def effect(
 
     Parameters
     ----------
-    model : TableRegressor or TableClassifier
-        A fitted table model, whose ``effect`` is computed.
+    model : TableRegressor, TableClassifier or Effect
+        A fitted table model, whose ``effect`` is computed, or the result of ``effect``.
     column, column2 : str
-        Names of one column or two.
+        Names of one column or two of a model.
     n_values : int, default=24
         Largest number of values of a column.
     label : str, default=None
@@ -225,13 +225,15 @@ def effect(
     >>> display.ax_.get_xlabel(), display.ax_.get_ylabel()
     ('x1', 'average output (V)')
     """
-    if not hasattr(model, "effect"):
+    if not (isinstance(model, Effect) or hasattr(model, "effect")):
         raise TypeError(
-            f"effect takes a fitted TableRegressor or TableClassifier, got {type(model).__name__}."
+            "effect takes a fitted TableRegressor or TableClassifier, or an Effect, got "
+            f"{type(model).__name__}."
         )
-    columns = (column,) if column2 is None else (column, column2)
-    computed = model.effect(*columns, n_values=n_values)
-    states = getattr(getattr(model, "encoder_", None), "columns_", [])
-    dates = [state["name"] for state in states if state["kind"] == "date"]
-    usual = "average probability" if hasattr(model, "classes_") else "average prediction"
-    return EffectDisplay(computed, dates, label or usual).plot(ax, theme=theme)
+    computed = model
+    if not isinstance(model, Effect):
+        columns = (column,) if column2 is None else (column, column2)
+        computed = model.effect(*columns, n_values=n_values)
+    are_shares = computed.classes is not None and np.allclose(computed.mean.sum(axis=-1), 1.0)
+    usual = "average probability" if are_shares else "average prediction"
+    return EffectDisplay(computed, computed.dates, label or usual).plot(ax, theme=theme)

@@ -8,10 +8,10 @@ from typing import Any
 
 import numpy as np
 
+from bochner._base.arrays import times_of
 from bochner._base.names import listed
 from bochner._base.number_texts import counted, number, percent
 from bochner.comparison.verdict import LEAST_PAIR, no_pairs, sum_of_shares
-from bochner.plot.axis_texts import dates_of
 from bochner.plot.effects import EffectDisplay
 from bochner.plot.rankings import SharesDisplay
 from bochner.report.html_blocks import MOST_UNFOLDED, Block, Cell, Figure, Section, Table, drawn
@@ -194,5 +194,5 @@ def _value(value: object, is_date: bool) -> str:
     if np.isnan(size):
         return "missing"
     if is_date:
-        return str(dates_of(np.array([size]))[0].astype("M8[D]"))
+        return str(times_of(np.array([size]))[0].astype("M8[D]"))
     return number(size)

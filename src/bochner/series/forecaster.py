@@ -5,11 +5,10 @@ from dataclasses import KW_ONLY, dataclass, field
 from typing import Any, Self
 
 import numpy as np
-from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator, clone
 from sklearn.utils.validation import check_is_fitted
 
-from bochner._base.arrays import RandomState, as_count, as_flag, as_level, as_levels
+from bochner._base.arrays import ArrayLike, RandomState, as_count, as_flag, as_level, as_levels
 from bochner._base.checks import check_choice, check_seed, generators, unfit
 from bochner._base.progress import Callback, Progress
 from bochner._base.registry import register
@@ -29,19 +28,27 @@ _ONE = "y"
 @register
 @dataclass(eq=False, repr=False)
 class Forecaster(BaseEstimator):
-    r"""Forecast time series, with prediction intervals and components; defaults need no tuning.
+    """Forecast time series, with prediction intervals and components; defaults need no tuning.
 
-    The series, or its square root or logarithm, is a sum of Gaussian processes in time: a trend,
-    seasons, a cycle, linear effects of known inputs, autocorrelated short-term variation, and
-    noise. Three trends are compared: a level, a damped slope, and a line around which the slope
-    varies. Seasons are the periods of the calendar that the series supports, and strong lines in
-    the spectrum of the one-step prediction errors. Models are weighted by their evidence, and the
-    parameters of each model are averaged over their posterior. Priors of yearly, quarterly and
-    monthly series were learned from series of the M3 competition. If errors of forecasts from past
-    origins were larger than expected, the prediction intervals are widened.
+    ``fit(y)`` takes a series with times in its index or in ``times=``, or a data frame of series.
+    ``predict(h)`` returns the next h values, ``predict_interval(h)`` their intervals, and
+    ``components(h)`` the trend and the seasons.
 
-    Every process is a state-space model with a few hidden states. A fit is therefore exact, accepts
-    irregular times and unknown values, and takes time proportional to the number of rows.
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from bochner import Forecaster
+    >>> rng = np.random.default_rng(0)
+    >>> t = np.arange(120.0)
+    >>> y = 0.1 * t + np.sin(2.0 * np.pi * t / 12.0) + 0.1 * rng.normal(size=120)
+    >>> model = Forecaster(random_state=0).fit(y[:96])
+    >>> [period.name for period in model.periods_]
+    ['12 steps']
+    >>> lower, upper = model.predict_interval(24, level=0.9)
+    >>> bool(np.mean((lower <= y[96:]) & (y[96:] <= upper)) > 0.8)
+    True
+    >>> sorted(model.components(24))
+    ['12 steps', 'remainder', 'trend']
 
     Parameters
     ----------
@@ -91,21 +98,19 @@ class Forecaster(BaseEstimator):
     --------
     bochner.TableRegressor : Rows with several inputs, and rows in time with ``time=``.
 
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from bochner import Forecaster
-    >>> rng = np.random.default_rng(0)
-    >>> t = np.arange(120.0)
-    >>> y = 0.1 * t + np.sin(2.0 * np.pi * t / 12.0) + 0.1 * rng.normal(size=120)
-    >>> model = Forecaster(random_state=0).fit(y[:96])
-    >>> [period.name for period in model.periods_]
-    ['12 steps']
-    >>> lower, upper = model.predict_interval(24, level=0.9)
-    >>> bool(np.mean((lower <= y[96:]) & (y[96:] <= upper)) > 0.8)
-    True
-    >>> sorted(model.components(24))
-    ['12 steps', 'remainder', 'trend']
+    Notes
+    -----
+    The series, or its square root or logarithm, is a sum of Gaussian processes in time: a trend,
+    seasons, a cycle, linear effects of known inputs, autocorrelated short-term variation, and
+    noise. Three trends are compared: a level, a damped slope, and a line around which the slope
+    varies. Seasons are the periods of the calendar that the series supports, and strong lines in
+    the spectrum of the one-step prediction errors. Models are weighted by their evidence, and the
+    parameters of each model are averaged over their posterior. Priors of yearly, quarterly and
+    monthly series were learned from series of the M3 competition. If errors of forecasts from past
+    origins were larger than expected, the prediction intervals are widened.
+
+    Every process is a state-space model with a few hidden states. A fit is therefore exact, accepts
+    irregular times and unknown values, and takes time proportional to the number of rows.
     """
 
     periods: Any = "auto"

@@ -9,11 +9,11 @@ from types import MappingProxyType
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from bochner import kernels
 from bochner._base.arrays import (
     Array,
+    ArrayLike,
     as_array,
     as_count,
     as_positive_scalar,
@@ -229,13 +229,19 @@ def spectral_measure(
     scheme: str | Scheme = "orthogonal",
     pairs: str = "matched",
 ) -> SpectralMeasure:
-    r"""Return the measure whose transform is ``kernel`` on inputs with ``dim`` columns.
+    """Return the measure whose transform is ``kernel`` on inputs with ``dim`` columns.
 
-    Fourier convention: :math:`k(\Delta) = \int \exp(i\, \omega \cdot \Delta)\, \mu(d\omega)`.
+    The measure μ of a kernel k has k(x - y) = ∫ exp(i ω·(x - y)) μ(dω). ``mu.sample(...)`` draws
+    :class:`Frequencies` from it.
 
-    Raises ``ValueError`` if ``dim`` does not fit the kernel's parameters, distances are needed but
-    not given, or the kernel is not finite and continuous up to the greatest distance. Raises
-    ``NoMeasureError`` if the measure has no closed form and cannot be designed or computed.
+    Examples
+    --------
+    >>> from bochner import kernels, spectral_measure
+    >>> spectral_measure(0.5 * kernels.Gaussian(2.0), dim=3).mass
+    0.5
+    >>> mu = spectral_measure(kernels.Tanh(), dim=5, n_frequencies=100)
+    >>> mu.is_positive, mu.max_error < 0.05
+    (False, True)
 
     Parameters
     ----------
@@ -260,14 +266,13 @@ def spectral_measure(
         frequencies of the midpoint: ``"matched"`` draws a new pair for each feature, ``"grid"``
         forms all pairs of fewer frequencies.
 
-    Examples
-    --------
-    >>> from bochner import kernels, spectral_measure
-    >>> spectral_measure(0.5 * kernels.Gaussian(2.0), dim=3).mass
-    0.5
-    >>> mu = spectral_measure(kernels.Tanh(), dim=5, n_frequencies=100)
-    >>> mu.is_positive, mu.max_error < 0.05
-    (False, True)
+    Raises
+    ------
+    ValueError
+        If ``dim`` does not fit the kernel's parameters, distances are needed but not given, or the
+        kernel is not finite and continuous up to the greatest distance.
+    NoMeasureError
+        If the measure has no closed form and cannot be designed or computed.
     """
     as_count("dim", dim)
     if isinstance(kernel, Kernel):

@@ -4,9 +4,18 @@ from dataclasses import dataclass, fields
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, DTypeLike, NDArray
+from numpy.typing import NDArray
 
-from bochner._base.arrays import FLOATS, Array, InputRows, MatrixLike, frozen_array, row_blocks
+from bochner._base.arrays import (
+    FLOATS,
+    Array,
+    ArrayLike,
+    DTypeLike,
+    InputRows,
+    MatrixLike,
+    frozen_array,
+    row_blocks,
+)
 from bochner._base.checks import check_rows_given, largest_size
 from bochner._base.limits import LARGEST_ENTRY
 from bochner._base.registry import register
@@ -24,44 +33,10 @@ from bochner.spectral.wave_formulas import trigonometric_features
 @register(arguments={"omega_blocks": "omega", "nu_blocks": "nu"})
 @dataclass(frozen=True, slots=True, eq=False)
 class Frequencies:
-    r"""Sampled frequencies: a finite sum of waves that approximates a kernel, and its features.
+    """Sampled frequencies: a finite sum of waves that approximates a kernel, and its features.
 
-    .. math:: \hat k(x, y) = \sum_j a_j \cos(\omega_j \cdot x - \nu_j \cdot y + \theta_j)
-
-    with :math:`r_j = \sqrt{|a_j|}` splits into
-
-    .. math::
-        \mathrm{left}(x) &= [r_j \cos(\omega_j \cdot x + \theta_j)]_j \,\|\,
-                            [r_j \sin(\omega_j \cdot x + \theta_j)]_j \\
-        \mathrm{right}(y) &= [r_j \cos(\nu_j \cdot y)]_j \,\|\, [r_j \sin(\nu_j \cdot y)]_j \\
-        \hat k(x, y) &= \sum_f \mathrm{signature}_f\, \mathrm{left}_f(x)\, \mathrm{right}_f(y).
-
-    With a factor the j-th term is multiplied by :math:`g_j(x) g_j(y)`, and its features by
-    :math:`g_j`. Kernels of the inner product and locally stationary kernels are such sums.
-
-    Raises ``ValueError`` if shapes disagree or an entry is not finite.
-
-    Parameters
-    ----------
-    omega : array-like or HadamardRows of shape (m, d)
-        Frequencies, in radians per unit of the inputs. ``HadamardRows`` stay blocks,
-        and features are computed without the matrix.
-    weight : array-like of shape (m,)
-        :math:`a`, of either sign; the weights sum to :math:`\hat k(0)` when ``phase`` is zero.
-    phase : array-like of shape (m,), default=None
-        :math:`\theta`; ``None`` means zero. Nonzero phases make the kernel asymmetric.
-    nu : array-like or HadamardRows of shape (m, d2), default=None
-        Frequencies of the right argument, whose number of inputs may differ; ``None``
-        means ``omega``.
-    factor : Envelope, CosineFactors, Amplitudes or FactorProduct, default=None
-        Functions :math:`g`; ``None`` means one.
-
-    Attributes
-    ----------
-    omega_blocks : ndarray or HadamardRows of shape (m, d)
-        ``omega`` as it is stored.
-    nu_blocks : ndarray, HadamardRows or None
-        ``nu`` as it is stored; ``None`` if it is ``omega``.
+    The sum is k(x, y) ≈ ∑ⱼ aⱼ cos(ωⱼ·x - νⱼ·y + θⱼ). ``gram(X, Y)`` returns its values, and
+    ``features(X)``, ``features_right(Y)`` and ``signature`` its factors.
 
     Examples
     --------
@@ -70,6 +45,37 @@ class Frequencies:
     >>> f = Frequencies(omega=[[0.0], [np.pi]], weight=[0.5, 0.5])
     >>> f.gram([[0.0]], [[0.0], [1.0]]).round(12)
     array([[1., 0.]])
+
+    Parameters
+    ----------
+    omega : array-like or HadamardRows of shape (m, d)
+        Frequencies, in radians per unit of the inputs. ``HadamardRows`` stay blocks,
+        and features are computed without the matrix.
+    weight : array-like of shape (m,)
+        Weights a of either sign; they sum to k(0) if ``phase`` is zero.
+    phase : array-like of shape (m,), default=None
+        Phases θ; ``None`` means zero. Nonzero phases make the kernel asymmetric.
+    nu : array-like or HadamardRows of shape (m, d2), default=None
+        Frequencies of the right argument, whose number of inputs may differ; ``None``
+        means ``omega``.
+    factor : Envelope, CosineFactors, Amplitudes or FactorProduct, default=None
+        Functions g; ``None`` means one.
+
+    Attributes
+    ----------
+    omega_blocks : ndarray or HadamardRows of shape (m, d)
+        ``omega`` as it is stored.
+    nu_blocks : ndarray, HadamardRows or None
+        ``nu`` as it is stored; ``None`` if it is ``omega``.
+
+    Notes
+    -----
+    With rⱼ = √|aⱼ| the features are two for each frequency: rⱼ cos(ωⱼ·x + θⱼ) for all j, then
+    rⱼ sin(ωⱼ·x + θⱼ); those of the right argument are rⱼ cos(νⱼ·y), then rⱼ sin(νⱼ·y). With a
+    factor the j-th term is multiplied by gⱼ(x) gⱼ(y), and its features by gⱼ. Kernels of the inner
+    product and locally stationary kernels are such sums.
+
+    Raises ``ValueError`` if shapes disagree or an entry is not finite.
     """
 
     omega_blocks: Matrix

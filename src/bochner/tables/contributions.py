@@ -10,7 +10,8 @@ from numpy.typing import NDArray
 from scipy.special import comb
 
 from bochner._base.arrays import Array, Index, as_array, steps
-from bochner.tables.sensitivity import Dependence, aligned
+from bochner.tables.result_tables import Cells, ResultTable
+from bochner.tables.sensitivity import Dependence
 
 _FEWEST_PAIRS = 8
 """Fewest pairs of permutations for each row; standard errors are then accurate to a quarter."""
@@ -128,8 +129,8 @@ class Game:
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class Contributions:
-    """Contributions of d columns to the predictions of n rows; the repr is a table.
+class Contributions(ResultTable):
+    """Contributions of d columns to the predictions of n rows, as a table.
 
     For every row, ``base + values.sum(axis=1)`` is its ``prediction`` (n,). ``base`` is the average
     prediction of the background rows, ``values`` (n, d) are Shapley values of the ``columns``, and
@@ -137,9 +138,9 @@ class Contributions:
     (labels, or names of several targets) the shapes are (k,) for ``base``, (n, d, k) for ``values``
     and ``std_error``, and (n, k) for ``prediction``.
 
-    The repr has the contributions to a single prediction, or mean absolute contributions to
-    several predictions, the largest first. ``pandas.DataFrame(contributions)`` has the values
-    (n, d) by the names of the columns; with classes, those of all classes below each other.
+    The table has the contributions to a single prediction, or mean absolute contributions to
+    several predictions, the largest first. ``to_frame()`` has the values (n, d) by the names of the
+    columns, with classes those of all classes below each other; ``to_shap()`` is for pictures.
 
     Examples
     --------
@@ -205,7 +206,8 @@ class Contributions:
             for label, row in zip(self.classes.tolist(), values, strict=True):
                 yield {"row": number, "class": label, **dict(zip(self.columns, row, strict=True))}
 
-    def __repr__(self) -> str:
+    def cells(self) -> Cells:
+        """Return the columns and their contributions with four digits, as texts."""
         n, d = self.values.shape[:2]
         sizes = np.abs(self.values).mean(axis=0).reshape(d, -1)
         shown, sign, last = sizes, "", f"mean of {n} predictions"
@@ -220,11 +222,11 @@ class Contributions:
         rows.insert(0, ["average prediction", *_fixed(base, digits)])
         rows.append([last, *_fixed(mean, digits)])
         if self.classes is not None:
-            return aligned(["column", *map(str, self.classes)], rows)
+            return ["column", *map(str, self.classes)], rows
         errors = np.sqrt(np.mean(self.std_error**2, axis=0))[order]
         cells = ["", *(f"{error:.1g}" for error in errors), ""]
         rows = [[*row, cell] for row, cell in zip(rows, cells, strict=True)]
-        return aligned(["column", *heading], rows)
+        return ["column", *heading], rows
 
 
 def contributions(

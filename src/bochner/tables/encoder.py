@@ -55,26 +55,18 @@ _TAILS = "tails"
 class TableEncoder(TransformerMixin, BaseEstimator):
     """Encode the columns of a table as real features, each by the kind of its entries.
 
-    - Numbers (booleans are 0 and 1, durations are days) are standardised, or mapped by quantiles
-      to a standard normal, and clipped. Missing numbers take the median, and a 0/1 indicator is
-      added if the training column had missing numbers.
-    - Dates become decimal years in UTC, then they are treated as numbers. Cosines and sines of the
-      local hour, weekday and day of the year, in the zone of the training column, are added if
-      these vary and the column covers more than one day, week or year; missing dates have zeros
-      there. Dates that are all the first, or all the last, day of a month have no weekday.
-    - Text whose entries are all ISO 8601 dates or times is read as dates. A warning names text
-      that holds other dates, or numbers with decimal commas: `bochner.read_table` reads both.
-    - Other text, and pandas and polars categories, are one-hot encoded, with one feature for
-      unknown and missing entries. With more than ``max_levels`` levels, only the most frequent ones
-      are one-hot encoded, and rare levels count as unknown. If `fit` has a target, rare levels also
-      have a feature with their shrunken mean of the target, in standard deviations of level means;
-      `fit_transform` computes it for each row from the rows of other folds.
-    - Text with more than ``max_levels`` levels, and more levels than half of its entries, is an
-      identifier: it has no features, and a warning names the column.
-    - If `fit` has a target, identifiers and text with more than 40 levels have thirty components of
-      TF-IDF of three and four successive characters, provided that they reduce squared errors of
-      left-out rows by two per cent. Levels of fewer than five rows then have no feature.
-    - Constant columns and columns without entries have no features.
+    ``fit`` takes a data frame or array, and ``transform`` returns features (n, p) without missing
+    entries.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> X = np.array([[1.0, "red"], [3.0, "blue"]], dtype=object)
+    >>> encoder = TableEncoder().fit(X)
+    >>> encoder.get_feature_names_out().tolist()
+    ['x0', 'x1_blue', 'x1_red', 'x1_<unknown>']
+    >>> encoder.transform(np.array([[2.0, "green"]], dtype=object))
+    array([[0., 0., 0., 1.]])
 
     Parameters
     ----------
@@ -99,15 +91,28 @@ class TableEncoder(TransformerMixin, BaseEstimator):
     feature_names_in_ : ndarray of str
         Names of these columns, if `fit` was given a data frame with text names.
 
-    Examples
-    --------
-    >>> import numpy as np
-    >>> X = np.array([[1.0, "red"], [3.0, "blue"]], dtype=object)
-    >>> encoder = TableEncoder().fit(X)
-    >>> encoder.get_feature_names_out().tolist()
-    ['x0', 'x1_blue', 'x1_red', 'x1_<unknown>']
-    >>> encoder.transform(np.array([[2.0, "green"]], dtype=object))
-    array([[0., 0., 0., 1.]])
+    Notes
+    -----
+    - Numbers (booleans are 0 and 1, durations are days) are standardised, or mapped by quantiles
+      to a standard normal, and clipped. Missing numbers take the median, and a 0/1 indicator is
+      added if the training column had missing numbers.
+    - Dates become decimal years in UTC, then they are treated as numbers. Cosines and sines of the
+      local hour, weekday and day of the year, in the zone of the training column, are added if
+      these vary and the column covers more than one day, week or year; missing dates have zeros
+      there. Dates that are all the first, or all the last, day of a month have no weekday.
+    - Text whose entries are all ISO 8601 dates or times is read as dates. A warning names text
+      that holds other dates, or numbers with decimal commas: `bochner.read_table` reads both.
+    - Other text, and pandas and polars categories, are one-hot encoded, with one feature for
+      unknown and missing entries. With more than ``max_levels`` levels, only the most frequent ones
+      are one-hot encoded, and rare levels count as unknown. If `fit` has a target, rare levels also
+      have a feature with their shrunken mean of the target, in standard deviations of level means;
+      `fit_transform` computes it for each row from the rows of other folds.
+    - Text with more than ``max_levels`` levels, and more levels than half of its entries, is an
+      identifier: it has no features, and a warning names the column.
+    - If `fit` has a target, identifiers and text with more than 40 levels have thirty components of
+      TF-IDF of three and four successive characters, provided that they reduce squared errors of
+      left-out rows by two per cent. Levels of fewer than five rows then have no feature.
+    - Constant columns and columns without entries have no features.
     """
 
     columns_: list[State]

@@ -8,11 +8,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bochner._base.arrays import Array, steps
+from bochner._base.arrays import Array, steps, times_of
 from bochner._base.limits import LARGEST_ENTRY
+from bochner._base.number_texts import entries
 from bochner._base.threads import in_order, single_threaded_blas
 from bochner.tables.encoder import TableEncoder
 from bochner.tables.encodings import grid, has_codes, is_free_text
+from bochner.tables.result_tables import Cells, ResultTable
 
 _BATCH = 250
 """Rows that a thread predicts at once, 8 MB of 4,000 features, of a thousand that are stored."""
@@ -35,12 +37,12 @@ _MOST_PAIRED, _LEAST_SHARE = 8, 0.01
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class VarianceShares:
-    """Shares of the variance of predictions, the largest first; the repr is a table.
+class VarianceShares(ResultTable):
+    """Shares of the variance of predictions, the largest first, as a table.
 
     ``columns`` are k names, or k pairs of names. ``share`` (k,) are the shares that involve them,
     and ``std_error`` (k,) their standard errors from blocks of rows, ``nan`` below 16 rows.
-    ``pandas.DataFrame(shares)`` has a row for each name or pair.
+    ``plot()`` draws them as bars, and ``to_frame()`` has a row for each name or pair.
 
     Examples
     --------
@@ -66,16 +68,24 @@ class VarianceShares:
     def __len__(self) -> int:
         return len(self.columns)
 
-    def __repr__(self) -> str:
+    def cells(self) -> Cells:
+        """Return the names, and shares and standard errors in per cent, as texts."""
         rows = [
             [each["column"], f"{each['share']:.1%}", f"{each['std_error']:.1%}"] for each in self
         ]
-        return aligned(["column", "share", "std error"], rows)
+        return ["column", "share", "std error"], rows
+
+    def plot(self, ax: Any = None, *, theme: str = "light") -> Any:
+        """Draw the shares as bars with :func:`bochner.plot.relevance` or ``interactions``."""
+        from bochner import plot
+
+        are_pairs = bool(self.columns) and not isinstance(self.columns[0], str)
+        return (plot.interactions if are_pairs else plot.relevance)(self, ax=ax, theme=theme)
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class Effect:
-    """Averaged predictions over a grid of one or two columns; the repr is a table.
+class Effect(ResultTable):
+    """Averaged predictions over a grid of one or two columns, as a table.
 
     ``values`` has one array for each of the ``columns``, (v1,) and (v2,): numbers, decimal years of
     dates, or levels, ``nan`` for missing. ``mean`` (v1,) or (v1, v2), with ``classes`` (labels, or
@@ -83,8 +93,9 @@ class Effect:
     values. ``lower`` and ``upper``, of the same shape, are quartiles over rows of each row's
     predictions along the grid, after each row is shifted to the common average over the grid. The
     band is not a confidence interval: it has zero width if the effect is the same for all rows, and
-    a positive width if the effect depends on other columns. ``pandas.DataFrame(effect)`` has a row
-    for each point of the grid.
+    a positive width if the effect depends on other columns. ``dates`` are the names of columns of
+    dates, whose decimal years the table shows as dates. ``plot()`` draws the effect, and
+    ``to_frame()`` has a row for each point of the grid.
 
     Examples
     --------
@@ -103,10 +114,11 @@ class Effect:
     lower: Array
     upper: Array
     classes: NDArray[Any] | None = None
+    dates: tuple[str, ...] = ()
 
     def __iter__(self) -> Iterator[dict[str, Any]]:
         """Yield one dict for each point of the grid."""
-        points = list(product(*self.values))
+        points = list(product(*map(self._shown_values, self.columns)))
         if self.classes is None:
             parts = {"mean": self.mean, "lower": self.lower, "upper": self.upper}
         else:
@@ -116,13 +128,36 @@ class Effect:
         for point, row in zip(points, rows, strict=True):
             yield dict(zip((*self.columns, *parts), (*point, *row), strict=True))
 
-    def __repr__(self) -> str:
-        cells = list(product(*self.values))
+    def _shown_values(self, name: str) -> NDArray[Any]:
+        """Return the values of a column, with times in place of decimal years of dates."""
+        values = self.values[self.columns.index(name)]
+        return times_of(values) if name in self.dates else values
+
+    def cells(self) -> Cells:
+        """Return the grid and the averages, with four digits of the largest, as texts."""
+        texts = []
+        for name in self.columns:
+            values = self._shown_values(name)
+            is_number = values.dtype.kind in "fiu"
+            named = entries(values.tolist(), 5) if is_number else list(map(_text_of, values))
+            texts.append(["missing" if text == "–" else text for text in named])
+        points = list(product(*texts))
         parts = [self.mean, self.lower, self.upper] if self.classes is None else [self.mean]
-        numbers = np.hstack([part.reshape(len(cells), -1) for part in parts])
+        numbers = np.hstack([part.reshape(len(points), -1) for part in parts])
         names = ["mean", "lower", "upper"] if self.classes is None else map(str, self.classes)
-        rows = zip(cells, numbers, strict=True)
-        return aligned([*self.columns, *names], [[*map(_shown, (*a, *b))] for a, b in rows])
+        size = max(float(np.abs(numbers).max()), float(np.finfo(np.float64).tiny))
+        decimals = max(0, 3 - int(np.floor(np.log10(size))))
+        rows = [
+            [*point, *(f"{value:,.{decimals}f}" for value in row)]
+            for point, row in zip(points, numbers, strict=True)
+        ]
+        return [*self.columns, *names], rows
+
+    def plot(self, ax: Any = None, *, theme: str = "light") -> Any:
+        """Draw the effect with :func:`bochner.plot.effect`."""
+        from bochner import plot
+
+        return plot.effect(self, ax=ax, theme=theme)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -145,7 +180,10 @@ class Dependence:
         return self._shares(list(combinations(used, 2)), 1)
 
     def effect(
-        self, grid: Mapping[str, tuple[NDArray[np.generic], NDArray[np.intp]]], classes: Any = None
+        self,
+        grid: Mapping[str, tuple[NDArray[np.generic], NDArray[np.intp]]],
+        classes: Any = None,
+        dates: tuple[str, ...] = (),
     ) -> Effect:
         """Return averaged predictions; ``grid`` has values by name, each with a row of ``X``."""
         values = tuple(values for values, _ in grid.values())
@@ -157,7 +195,7 @@ class Dependence:
         curves = self._after(n_rows, of_group >= 0, of_group[None]).swapaxes(0, 1)
         shape = shape if classes is None else (*shape, len(classes))
         mean, lower, upper = (part.reshape(shape) for part in averages(curves))
-        return Effect(tuple(grid), values, mean, lower, upper, classes)
+        return Effect(tuple(grid), values, mean, lower, upper, classes, dates)
 
     def _shares(
         self, sets: Sequence[tuple[str, ...]], n_partners: int = _N_PARTNERS
@@ -244,16 +282,11 @@ def averages(curves: Array) -> tuple[Array, Array, Array]:
     return mean, lower, upper
 
 
-def _shown(value: object) -> str:
-    return value if isinstance(value, str) else f"{value:.5g}"
-
-
-def aligned(heading: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    """Return a table of texts as lines with aligned columns."""
-    columns = zip(heading, *rows, strict=True)
-    widths = [max(map(len, column)) for column in columns]
-    lines = [map(str.rjust, row, widths) for row in (heading, *rows)]
-    return "\n".join("  ".join(line) for line in lines)
+def _text_of(entry: Any) -> str:
+    """Return a level, or a time without seconds, and without hours at midnight."""
+    if not isinstance(entry, np.datetime64):
+        return str(entry)
+    return "missing" if np.isnat(entry) else str(entry)[:16].removesuffix("T00:00")
 
 
 def grids_of(
@@ -297,6 +330,6 @@ def check_background(
         raise ValueError("the rows kept for importance are not those of the table's columns")
     if np.abs(background).max() > LARGEST_ENTRY:
         raise ValueError("the rows kept for importance are larger than any encoded column")
-    for state, entries in zip(states, values.T, strict=True):
-        if has_codes(state) and not np.isin(entries, np.arange(len(state["levels"]) + 1)).all():
+    for state, column in zip(states, values.T, strict=True):
+        if has_codes(state) and not np.isin(column, np.arange(len(state["levels"]) + 1)).all():
             raise ValueError(f"the rows kept for importance have no levels of {state['name']}")

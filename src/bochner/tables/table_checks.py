@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from bochner._base.arrays import MatrixLike
+from bochner._base.arrays import Array, MatrixLike
 from bochner._base.limits import LARGEST_ENTRY
 from bochner._base.names import looks_like_numbers, nearest
 from bochner.files.columns import KIND_NAMES, Column, Kind, read_column
@@ -33,6 +33,14 @@ _MOST_CLASSES = 64
 
 _FEWEST_ROWS_PER_CLASS = 20
 """Fewest rows per distinct whole number, on average, at which the numbers count as classes."""
+
+_LEAST_FILLED, _FEWEST_LEVELS, _RARE = 0.6, 5, 0.1
+"""Smallest share of the whole numbers in a range that occur, of at least so many, at which numbers
+may be quantities; and rows of a rare number, relative to the average: ages and counts fill their
+range and have rare ends, while codes of classes are about as frequent at the ends as elsewhere."""
+
+_MOST_RATINGS, _TAIL = 10, 3
+"""Most numbers of a scale, which may have few high marks, and greatest numbers of a rare tail."""
 
 _MOST_LISTED = 5
 """Rows or classes that an error message lists."""
@@ -107,17 +115,39 @@ def side_column(frame: pd.DataFrame, name: str, role: str, kinds: Sequence[Kind]
     return column
 
 
-def infer_task(target: pd.Series) -> Task:
-    """Return the task, regression or classification, that the values of a target suggest."""
+def infer_task(target: pd.Series) -> tuple[Task, str]:
+    """Return the task that the values of a target suggest, and a reason if it may be another."""
     column = _read_target(target)
     if column.kind == "text" or column.raw.dtype.kind == "b":
-        return "classification"
+        return "classification", ""
     values, counts = np.unique(column.values, return_counts=True)
     are_whole = bool(np.all(values == np.round(values)))
     has_many_rows = column.values.size >= _FEWEST_ROWS_PER_CLASS * values.size
-    few = values.size <= _MOST_CLASSES and has_many_rows
-    two = values.size == 2 and bool(counts.min() >= 2)
-    return "classification" if are_whole and (few or two) else "regression"
+    if are_whole and values.size == 2 and bool(counts.min() >= 2):
+        return "classification", ""
+    if not (are_whole and has_many_rows and 2 < values.size <= _MOST_CLASSES):
+        return "regression", ""
+    numbers = f"{values.size} whole numbers of {column.name!r}"
+    if _are_quantities(values, counts):
+        reason = f"because the {numbers} fill a range as quantities do"
+        return "regression", f"Task: regression, {reason}. For classes, use --task classification."
+    reason = f"because the {numbers} have many rows each"
+    return (
+        "classification",
+        f"Task: classification, {reason}. For quantities, use --task regression.",
+    )
+
+
+def _are_quantities(values: Array, counts: NDArray[np.intp]) -> bool:
+    """Return whether whole numbers (k,) with ``counts`` of rows are ages, counts or marks."""
+    is_long, rare = values.size > _MOST_RATINGS, _RARE * counts.mean()
+    filled = values.size / (values[-1] - values[0] + 1.0)
+    if values.size < _FEWEST_LEVELS or filled < _LEAST_FILLED:
+        return False
+    has_rare_ends = max(counts[0], counts[-1]) < rare
+    has_rare_tail = is_long and bool(counts[-_TAIL:].max() < rare)
+    is_no_code = is_long and values[0] not in (0.0, 1.0)
+    return has_rare_ends or has_rare_tail or is_no_code or bool(counts.min() == 1)
 
 
 def check_target(target: pd.Series, task: Task) -> None:

@@ -5,11 +5,11 @@ from dataclasses import KW_ONLY, dataclass, field
 from typing import Any, Self
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 from sklearn.utils.class_weight import compute_sample_weight
 from sklearn.utils.validation import check_array, check_is_fitted, column_or_1d
 
-from bochner._base.arrays import Array, MatrixLike, as_array, as_finite_scalar
+from bochner._base.arrays import Array, ArrayLike, MatrixLike, as_array, as_finite_scalar
 from bochner._base.checks import labels
 from bochner._base.progress import Callback, Progress
 from bochner._base.registry import register
@@ -25,11 +25,29 @@ from bochner.tables.weighted_sum import SoftmaxOfLaws
 @register
 @dataclass(eq=False, repr=False)
 class TableClassifier(LabelledClassifier, TableModel):
-    r"""Classification on a table, with calibrated probabilities; defaults need no tuning.
+    """Classification on a table, with calibrated probabilities; defaults need no tuning.
+
+    ``fit(X, y)`` takes a data frame or array of numbers, text and dates, with missing entries, and
+    labels ``y``; ``predict_proba`` returns probabilities.
 
     The base models are those of :class:`TableRegressor`: kernel models regress the class indicators
     by least squares, and boosted trees model the log odds. Probabilities, never zero or one, are
     the softmax of a weighted sum of their values plus constants, fitted to left-out rows.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from bochner import TableClassifier
+    >>> X, y = load_iris(return_X_y=True, as_frame=True)
+    >>> model = TableClassifier(effort="quick", random_state=0).fit(X[::2], y[::2])
+    >>> model.predict_proba(X[1::50]).round(1)
+    array([[1., 0., 0.],
+           [0., 1., 0.],
+           [0., 0., 1.]])
+    >>> bool(model.score(X[1::2], y[1::2]) > 0.9)
+    True
+    >>> sorted(model.importance().columns[:2])
+    ['petal length (cm)', 'petal width (cm)']
 
     Parameters
     ----------
@@ -61,21 +79,6 @@ class TableClassifier(LabelledClassifier, TableModel):
         Class labels, sorted.
     score_ : float
         Expected log loss in nats on new rows weighted as the training rows, from left-out rows.
-
-    Examples
-    --------
-    >>> from sklearn.datasets import load_iris
-    >>> from bochner import TableClassifier
-    >>> X, y = load_iris(return_X_y=True, as_frame=True)
-    >>> model = TableClassifier(effort="quick", random_state=0).fit(X[::2], y[::2])
-    >>> model.predict_proba(X[1::50]).round(1)
-    array([[1., 0., 0.],
-           [0., 1., 0.],
-           [0., 0., 1.]])
-    >>> bool(model.score(X[1::2], y[1::2]) > 0.9)
-    True
-    >>> sorted(model.importance().columns[:2])
-    ['petal length (cm)', 'petal width (cm)']
     """
 
     _: KW_ONLY

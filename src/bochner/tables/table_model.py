@@ -5,12 +5,19 @@ from dataclasses import KW_ONLY, dataclass, field
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, is_classifier
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
-from bochner._base.arrays import Array, MatrixLike, RandomState, as_count, as_positive_scalar
+from bochner._base.arrays import (
+    Array,
+    ArrayLike,
+    MatrixLike,
+    RandomState,
+    as_count,
+    as_positive_scalar,
+)
 from bochner._base.checks import check_choice, check_seed, generators, refuse_lazy
 from bochner._base.file_writing import as_path
 from bochner._base.number_texts import as_bytes
@@ -31,7 +38,6 @@ from bochner.tables.sensitivity import (
 )
 from bochner.tables.table_fit import FitSettings
 from bochner.tables.table_rows import TableRows
-from bochner.tables.table_summary import html_summary
 from bochner.tables.weighted_sum import SoftmaxOfLaws, SumOfLaws
 
 _BACKGROUND_ROWS = 1000
@@ -164,19 +170,6 @@ class TableModel(BaseEstimator, ABC):
         encoders = (self.encoder_, self.quantile_encoder_, self.tail_encoder_)
         return [encoder for encoder in encoders if encoder is not None]
 
-    def _repr_html_inner(self) -> str:
-        """Return HTML for notebooks: a summary of the fit, or scikit-learn's diagram before it."""
-        if hasattr(self, "head_"):
-            return html_summary(self)
-        diagram: str = super()._repr_html_inner()
-        return diagram
-
-    def _repr_mimebundle_(self, **kwargs: object) -> dict[str, str]:
-        bundle: dict[str, str] = super()._repr_mimebundle_(**kwargs)
-        if "text/html" in bundle:  # Unless the configuration of scikit-learn says text
-            bundle["text/html"] = self._repr_html_inner()
-        return bundle
-
     def report(self, X: MatrixLike, y: ArrayLike | None, path: object = None) -> Any:
         """Return an HTML report on the model and its predictions of labelled rows.
 
@@ -269,7 +262,18 @@ class TableModel(BaseEstimator, ABC):
         dependence, most = self._dependence(), as_count("n_values", n_values)
         states = {state["name"]: state for state in self.encoder_.columns_}
         grids = grids_of(dependence, states, self.background_values_, columns, most)
-        return dependence.effect(grids, self._output_names())
+        dates = tuple(name for name in columns if states[name]["kind"] == "date")
+        return dependence.effect(grids, self._output_names(), dates)
+
+    @property
+    def feature_importances_(self) -> Array:
+        """Shares (d,) of :meth:`importance` in the order of the columns, computed at each access.
+
+        scikit-learn's ``SelectFromModel`` and ``RFE`` read them.
+        """
+        importance = self.importance()
+        shares = dict(zip(importance.columns, importance.share, strict=True))
+        return np.array([shares[state["name"]] for state in self.encoder_.columns_])
 
     def contributions(
         self, X: MatrixLike, *, n_evaluations: int = 20_000, random_state: RandomState = None

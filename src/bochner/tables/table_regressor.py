@@ -4,12 +4,20 @@ from dataclasses import KW_ONLY, dataclass, field
 from typing import Any, Self
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 from sklearn.base import RegressorMixin
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
-from bochner._base.arrays import Array, MatrixLike, RandomState, as_count, as_level, as_levels
+from bochner._base.arrays import (
+    Array,
+    ArrayLike,
+    MatrixLike,
+    RandomState,
+    as_count,
+    as_level,
+    as_levels,
+)
 from bochner._base.checks import check_choice, generators
 from bochner._base.progress import Callback, Progress
 from bochner._base.registry import register
@@ -32,23 +40,27 @@ from bochner.tables.weighted_sum import SumOfLaws
 @register
 @dataclass(eq=False, repr=False)
 class TableRegressor(RegressorMixin, TableModel):
-    r"""Regression on a table, with calibrated prediction intervals; defaults need no tuning.
+    """Regression on a table, with calibrated prediction intervals; defaults need no tuning.
 
-    The model is a weighted sum of base models: three Gaussian processes and, with at least 400
-    rows, boosted trees. The kernels are Laplacian, exponential and Matérn-5/2, each on the
-    standardised columns, on their normal quantiles or on both, whichever has the smallest
-    leave-one-out error. This error also determines one length scale per input, which the levels of
-    a text column share, or, with enough rows, a linear map of all inputs. Predictions of left-out
-    rows determine the weights, the expected error ``score_`` and the calibration of the intervals;
-    each of several equal rows is left out by itself. With more than 4,000 different rows only the
-    best two kernels are fitted, with more than 16,500 by 4,000 landmarks (inducing points), above
-    200,000 by conjugate gradients, or exactly to 16,500 of the rows if this is better in a short
-    comparison.
+    ``fit(X, y)`` takes a data frame or array of numbers, text and dates, with missing entries, and
+    numbers ``y``. ``predict`` returns means, ``predict_interval`` and ``predict_quantiles`` return
+    intervals. ``importance``, ``interactions``, ``effect`` and ``contributions`` explain the model.
 
-    Several targets (n, t) share the kernels, which are learned for all targets in units of their
-    standard deviations. Weights, expected error and calibration are computed per target. If the
-    noise of targets is very different, fit a separate model to each: intervals of the target with
-    less noise are somewhat too narrow.
+    Examples
+    --------
+    >>> from sklearn.datasets import load_diabetes
+    >>> from bochner import TableRegressor
+    >>> X, y = load_diabetes(return_X_y=True, as_frame=True)
+    >>> model = TableRegressor(effort="quick", random_state=0).fit(X[:400], y[:400])
+    >>> f"{model.predict(X[400:401])[0]:.0f}, observed {y[400]:.0f}"
+    '15..., observed 175'
+    >>> lower, upper = model.predict_interval(X[400:], level=0.9)
+    >>> bool(np.mean((lower <= y[400:]) & (y[400:] <= upper)) > 0.75)
+    True
+    >>> sorted(model.importance().columns[:2])
+    ['bmi', 's5']
+    >>> bool(np.all(np.diff(model.effect("bmi", n_values=3).mean) > 0))  # It rises
+    True
 
     Parameters
     ----------
@@ -83,7 +95,7 @@ class TableRegressor(RegressorMixin, TableModel):
         close to the median.
     weights : {"precisions", "counts"}, default="precisions"
         Meaning of the ``sample_weight`` of :meth:`fit`. ``"precisions"``: a row is one observation
-        whatever its weight, with noise variance :math:`\sigma^2 / w`, and is left out as a whole.
+        whatever its weight, with noise variance σ² / w, and is left out as a whole.
         Use it for survey and importance weights too. ``"counts"``: a row of weight three is three
         independent observations, of which one at a time is left out; weights must be whole numbers.
     random_state : int, RandomState instance or None, default=None
@@ -116,28 +128,23 @@ class TableRegressor(RegressorMixin, TableModel):
     transformation_ : Transformation or None
         The transformation of the targets, with ``transformation_.name``; ``None`` without one.
 
-    Examples
-    --------
-    >>> from sklearn.datasets import load_diabetes
-    >>> from bochner import TableRegressor
-    >>> X, y = load_diabetes(return_X_y=True, as_frame=True)
-    >>> model = TableRegressor(effort="quick", random_state=0).fit(X[:400], y[:400])
-    >>> f"{model.predict(X[400:401])[0]:.0f}, observed {y[400]:.0f}"
-    '15..., observed 175'
-    >>> lower, upper = model.predict_interval(X[400:], level=0.9)
-    >>> bool(np.mean((lower <= y[400:]) & (y[400:] <= upper)) > 0.75)
-    True
-    >>> sorted(model.importance().columns[:2])
-    ['bmi', 's5']
-    >>> bool(np.all(np.diff(model.effect("bmi", n_values=3).mean) > 0))  # It rises
-    True
-    >>> model.contributions(X[400:], random_state=0).values.shape
-    (42, 10)
-    >>> "</html>" in model.report(X[400:], y[400:]).html
-    True
-    >>> both = TableRegressor(effort="quick", random_state=0).fit(X[:400], np.c_[y, y**2][:400])
-    >>> both.predict(X[400:]).shape, both.score_.shape
-    ((42, 2), (2,))
+    Notes
+    -----
+    The model is a weighted sum of base models: three Gaussian processes and, with at least 400
+    rows, boosted trees. The kernels are Laplacian, exponential and Matérn-5/2, each on the
+    standardised columns, on their normal quantiles or on both, whichever has the smallest
+    leave-one-out error. This error also determines one length scale per input, which the levels of
+    a text column share, or, with enough rows, a linear map of all inputs. Predictions of left-out
+    rows determine the weights, the expected error ``score_`` and the calibration of the intervals;
+    each of several equal rows is left out by itself. With more than 4,000 different rows only the
+    best two kernels are fitted, with more than 16,500 by 4,000 landmarks (inducing points), above
+    200,000 by conjugate gradients, or exactly to 16,500 of the rows if this is better in a short
+    comparison.
+
+    Several targets (n, t) share the kernels, which are learned for all targets in units of their
+    standard deviations. Weights, expected error and calibration are computed per target. If the
+    noise of targets is very different, fit a separate model to each: intervals of the target with
+    less noise are somewhat too narrow.
     """
 
     _: KW_ONLY
@@ -164,7 +171,7 @@ class TableRegressor(RegressorMixin, TableModel):
         time: ArrayLike | str | None = None,
         callback: Callback | None = None,
     ) -> Self:
-        r"""Fit the encoder and the weighted sum of base models.
+        """Fit the encoder and the weighted sum of base models.
 
         Parameters
         ----------
