@@ -16,7 +16,6 @@ from benchmarks.gabasr.benchmark import GABASR
 from benchmarks.gaussian import GAUSSIAN
 from benchmarks.glm.benchmark import GLM
 from benchmarks.harness import Benchmark, Cell, Options, Part, grid, render, run
-from benchmarks.hierarchies import HIERARCHIES
 from benchmarks.indefinite.benchmark import INDEFINITE
 from benchmarks.many import MANY
 from benchmarks.payoff import PAYOFF
@@ -53,7 +52,6 @@ BENCHMARKS: Mapping[str, Benchmark] = {
             REAL,
             FORECASTS,
             COMPETITIONS,
-            HIERARCHIES,
             GAUSSIAN,
             SCHEMES_BENCHMARK,
             INDEFINITE,

@@ -11,6 +11,7 @@ _PAGE = """<!DOCTYPE html>
 """
 
 MOVED = {
+    "gallery/plot_01_weather_table": "plot_01_life_expectancy.html",
     "gallery/plot_06_importance_interactions": "plot_07_single_prediction.html",
     "gallery/plot_11_learned_kernel_in_svc_and_gpr": "plot_25_learned_kernel.html",
     "gallery/plot_13_multi_output": "../guide/tables.html",

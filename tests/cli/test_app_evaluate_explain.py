@@ -56,7 +56,7 @@ def test_rows_without_a_target_are_passed_over(regressor, tmp_path):
     assert json.loads(run("evaluate", regressor, path, "--json").stdout)["n"] == 30
     written = run("predict", regressor, path)
     assert len(pd.read_csv(pd.io.common.StringIO(written.stdout))) == 40
-    assert "30 rows have 'y': RMSE " in written.stderr
+    assert "Errors at 30 rows with 'y': RMSE " in written.stderr
 
 
 def check_kinds_of_rows(path_of_model, folder):

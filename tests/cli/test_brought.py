@@ -72,7 +72,7 @@ def test_rows_of_the_fit_are_named_and_the_others_have_their_errors(split_model,
     result = bochner("predict", split_model, path, "--out", tmp_path / "p.csv")
     shown = flat(result.stderr)
     assert "120 of the 150 rows were used in the fit" in shown
-    assert "The 30 other rows have RMSE" in shown
+    assert "Of these, 30 rows were not fitted: RMSE" in shown
     result = bochner("evaluate", split_model, path)
     shown = flat(result.stdout)
     assert "120 of the 150 rows were used in the fit" in shown

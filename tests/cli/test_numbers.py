@@ -219,7 +219,7 @@ def test_a_forecast_says_the_same_everywhere(count):
     names = ("north", "south", "west")[:count]
     made = [series(name, rng, n_unknown) for n_unknown, name in enumerate(names)]
     columns = SeriesColumns("sales", "date", "shop" if count > 1 else None, ())
-    model = SimpleNamespace(series_=dict.fromkeys(names), sums=None)
+    model = SimpleNamespace(series_=dict.fromkeys(names))
     every, scores = [one for one, _ in made], dict(zip(names, (s for _, s in made), strict=True))
     forecasts = forecasting._Forecasts(SeriesFits(model, every, {}), columns, scores, 0.8)
     record = forecasting._record(forecasts, [], {})

@@ -10,6 +10,7 @@ import pytest
 from cli.command import bochner
 from docs.test_pages import ROOT
 
+from bochner.cli.demo import LATER
 from bochner.datasets import table_file
 
 BLOCK = re.compile(r"^```(\w*)[^\n]*\n(.*?)^```$", re.MULTILINE | re.DOTALL)
@@ -52,10 +53,12 @@ def sales():
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.relative_to(ROOT).as_posix())
 def test_the_commands_of_a_page_run(page, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    (tmp_path / "demo").mkdir()
-    with table_file("seattle_weather").open("rb") as source:
-        lines = source.read().splitlines(keepends=True)
-    (tmp_path / "demo" / "seattle_weather.csv").write_bytes(b"".join(lines[:121]))
+    data = "src/bochner/datasets/data"
+    for folder, name in (("demo", "gapminder"), (data, "mauna_loa_co2_weekly")):
+        (tmp_path / folder).mkdir(parents=True)
+        rows = table_file(name).read_bytes().splitlines(keepends=True)[:121]
+        (tmp_path / folder / f"{name}.csv").write_bytes(b"".join(rows))
+    (tmp_path / "demo" / "gapminder_2012.csv").write_text(LATER, encoding="utf-8")
     demand().to_csv("demand.csv", index=False)
     demand().rename(columns={"demand": "price"}).to_csv("houses.csv", index=False)
     shutil.copy("houses.csv", "new.csv")

@@ -92,3 +92,16 @@ def test_files_of_the_architecture():
     assert not [name for name in files(page) if not any(any(p.glob(name)) for p in places)]
     for walk in page.partition("## Walks")[2].split("\n**")[1:]:
         assert len(set(files(walk))) == len(files(walk)) > 8
+
+
+def test_pages_that_readme_links_to_are_markdown():
+    """A code host shows them: their links are no roles, and cards of the site are not in them."""
+    pages = {
+        ROOT / name for name in re.findall(r"\]\((docs/[^)#]*\.md)", README.read_text("utf-8"))
+    }
+    assert len(pages) > 20
+    for page in pages:
+        text = page.read_text(encoding="utf-8")
+        roles = re.findall(r"\{doc\}`(?:[^`<]*<)?([^`>]*)", text)
+        assert all("gallery/" in role or "api/" in role for role in roles), (page, roles)
+        assert not re.search(r"^:{3}", text, re.MULTILINE), page

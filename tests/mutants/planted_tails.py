@@ -25,5 +25,5 @@ planted(assert_tails, name="smoothed_values_have_large_errors")(
     edit(SeriesLaw, "predict", "rows.times > self._last_known", "rows.times > -1.0")
 )
 planted(assert_widened_draws, name="draws_have_no_large_errors")(
-    edit(SeriesLaw, "paths", "< self.large, LARGE", "< 0.0, LARGE")
+    edit(SeriesLaw, "sample", "< self.large, LARGE", "< 0.0, LARGE")
 )

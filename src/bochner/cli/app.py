@@ -24,7 +24,7 @@ if find_spec("pandas") is None:  # Fails at once if the extra is missing
 app = typer.Typer(
     name="bochner",
     cls=Commands,
-    epilog="Example: bochner fit houses.csv --target price --report houses.html",
+    epilog="Start with: bochner demo",
     no_args_is_help=True,
     pretty_exceptions_enable=False,
     rich_markup_mode="rich",

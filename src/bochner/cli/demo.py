@@ -16,7 +16,7 @@ Life expectancy in 142 countries, every fifth year from 1952 to 2007
 (gapminder.org, CC BY 3.0), from country, continent, year, population and
 income per person (gdpPercap)."""
 
-_LATER = """\
+LATER = """\
 country,continent,year,pop,gdpPercap
 Japan,Asia,2012,127467972,31656
 Brazil,Americas,2012,190010647,9066
@@ -45,7 +45,7 @@ def run_demo(out: Path, run: Callable[[list[str]], object]) -> None:
     later = out / "gapminder_2012.csv"
     for file, data in (
         (path, datasets.table_file("gapminder").read_bytes()),
-        (later, _LATER.encode()),
+        (later, LATER.encode()),
     ):
         with replacing(file) as fresh:
             fresh.write_bytes(data)

@@ -113,7 +113,7 @@ def check_record(record: Mapping[str, Any], n_targets: int) -> None:
         if not is_right:
             raise InputError(
                 f"The model file has {repr(fact)[:60]} for the fact {name!r} about the fit, which "
-                "is not of its type: the file was changed. Fit the model again."
+                "has another type or value: the file was changed. Fit the model again."
             )
 
 

@@ -17,7 +17,18 @@ _NAME = "<name>"
 """Placeholder in the help for options with few values, which the help text lists."""
 
 
+_VALUES = {
+    **dict.fromkeys(("Column", "Columns", "Input"), "<column>"),
+    **dict.fromkeys(("Level", "Number", "Random", "Row", "Share"), "<number>"),
+    **{"Levels": "<numbers>", "Time": "<seconds>"},
+    **dict.fromkeys(("CSV", "File", "HTML", "Model", "Picture"), "<file>"),
+}
+"""Placeholders for values by the first word of the help; other options have the Python type."""
+
+
 def _option(text: str, *names: str, panel: str | None = None, **settings: Any) -> Any:
+    if placeholder := _VALUES.get(text.split()[0]):
+        settings.setdefault("metavar", placeholder)
     return typer.Option(*names, help=text, rich_help_panel=panel, **settings)
 
 
@@ -51,23 +62,21 @@ Types = Annotated[
     ),
 ]
 Header = Annotated[
-    int | None, _reading("Lines of column names: 0 if the first line is data, 2 for two lines.")
+    int | None, _reading("Number of lines of column names: 0 if the first line is data.")
 ]
 TableName = Annotated[
     str | None,
-    _reading("Table of an SQLite file; sheet (name or number) or first cell, as Data!F3."),
+    _reading("Sheet (name or number) or its first cell, as Data!F3; or table of an SQLite file."),
 ]
 Missing = Annotated[
     list[str] | None,
-    _reading(
-        "Entry that is missing in every column, such as NA among text, or -99; repeat for more."
-    ),
+    _reading("Entry that means missing in every column, such as NA or -99; repeat for more."),
 ]
 Skip = Annotated[
     int | None,
     _reading(
-        "Lines to leave out before the names. With a number, titles and totals are not looked "
-        "for; 0 keeps all lines."
+        "Number of lines above the column names to leave out. By default titles and totals are "
+        "detected; 0 keeps all lines."
     ),
 ]
 Encoding = Annotated[
@@ -78,13 +87,16 @@ FillDown = Annotated[
     list[str] | None,
     _reading("Column of labels that only the first row of each block has; repeat for more."),
 ]
-BadLines = Annotated[str, _reading("Rows of another length than the names: error, or drop.")]
+BadLines = Annotated[str, _reading("Rows with more or fewer cells than names: error, or drop.")]
 
 # Columns of a table
 Target = Annotated[list[str], _option("Column to predict; repeat for several columns of numbers.")]
 Task = Annotated[
     Literal["auto", "regression", "classification"],
-    _option("auto, regression or classification.", metavar=_NAME),
+    _option(
+        "Kind of the target: regression (numbers), classification (classes), or auto.",
+        metavar=_NAME,
+    ),
 ]
 Weight = Annotated[str | None, _option("Column of the rows' weights, not used as a feature.")]
 Weights = Annotated[
@@ -113,23 +125,30 @@ SplitKind = Annotated[
         metavar=_NAME,
     ),
 ]
-Time = Annotated[str | None, _rows("Column of times: expected errors are for later rows.")]
+Time = Annotated[
+    str | None,
+    _rows("Column of times: the latest rows are for testing, and intervals are for later rows."),
+]
 Group = Annotated[
     str | None,
-    _rows("Column of groups, not used as a feature: expected errors are for new groups."),
+    _rows(
+        "Column of groups, not used as a feature: whole groups are for testing, and intervals are "
+        "for new groups."
+    ),
 ]
 TestSize = Annotated[float, _rows("Share of rows or groups held out for testing.")]
 ErrorGroup = Annotated[str | None, _option("Column of groups whose errors are shown one by one.")]
 
 # Models
 Effort = Annotated[
-    Literal["quick", "default", "thorough"], _model("quick, default or thorough.", metavar=_NAME)
+    Literal["quick", "default", "thorough"],
+    _model("Number of models that are combined: quick, default or thorough.", metavar=_NAME),
 ]
 Transformation = Annotated[
     Literal["none", "auto", "log", "sqrt", "rank"],
     _model(
-        "Function of a target of numbers to which the model is fitted: none, log, sqrt, rank, or "
-        "auto for the most likely one.",
+        "Function of a numeric target that is fitted: none, log, sqrt, rank, or auto for the most "
+        "likely one.",
         metavar=_NAME,
     ),
 ]
@@ -152,12 +171,12 @@ Compare = Annotated[
 
 # Predictions and explanations
 Interval = Annotated[
-    float | None, _option("Add prediction intervals of this level, such as 90 or 0.9.")
+    float | None, _option("Level of prediction intervals to add, such as 90 or 0.9.")
 ]
-Quantiles = Annotated[str | None, _option("Add quantiles of these levels, such as 10,50,90.")]
+Quantiles = Annotated[str | None, _option("Levels of quantiles to add, such as 10,50,90.")]
 Keep = Annotated[
     Literal["none", "id", "all"],
-    _option("Columns of the table to copy: none, id or all.", metavar=_NAME),
+    _option("Columns of the table to copy to the output: none, id or all.", metavar=_NAME),
 ]
 RowNumbers = Annotated[
     list[int] | None, _option("Row whose prediction is explained, from 1; repeat for more.", min=1)
@@ -183,13 +202,13 @@ Horizon = Annotated[
     _series("Number of steps to forecast. By default the rows after the last known value.", min=1),
 ]
 SeriesName = Annotated[
-    str | None, _series("Column that names the series of each row, if they are below each other.")
+    str | None, _series("Column that names the series of each row, if a table has several.")
 ]
 Known = Annotated[
     list[str] | None,
     _series(
-        "Column whose future values are known, such as a price; repeat for more. The rows to "
-        "forecast have it, and no target."
+        "Column whose future values are known, such as a price; repeat for more. It is filled in "
+        "the rows to forecast, and the target is empty there."
     ),
 ]
 Future = Annotated[Path | None, _series("Table of the rows to forecast, if they are not in FILE.")]
@@ -209,7 +228,7 @@ Origins = Annotated[
 
 # Files to write
 ModelOut = Annotated[Path, _output("Model file to write.")]
-CsvOut = Annotated[Path | None, _output("CSV file to write; - is standard output, as by default.")]
+CsvOut = Annotated[Path | None, _output("CSV file to write; by default -, the standard output.")]
 ContributionsOut = Annotated[
     Path | None,
     _output("CSV file for the contributions to all predictions, to those of --row, or the effect."),

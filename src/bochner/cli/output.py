@@ -55,7 +55,7 @@ def print_blocks(console: Console, *blocks: Table | Text) -> None:
 
 
 def print_files(console: Console, files: Mapping[str, object]) -> None:
-    """Print the paths of files by what they are, without those that were not written."""
+    """Print the paths of the files that were written, each after its label."""
     for name, path in files.items():
         if path is not None:
             console.print(plain_text(f"{name:<8}{path}"), soft_wrap=True)
@@ -166,7 +166,7 @@ def check_outputs(
     """Check files to write, each by its own function, and that they differ."""
     given = [(path, check) for path, check in outputs if path is not None]
     if len({path.absolute() for path, _ in given}) < len(given):
-        raise InputError("Two outputs have the same file: give each a name of its own.")
+        raise InputError("Two outputs have the same file: choose different names.")
     for path, check in given:
         check(path, *inputs)
 

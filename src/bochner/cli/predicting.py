@@ -70,9 +70,13 @@ def _scored(model: Model, fresh: Fresh) -> list[str]:
     outcomes = own_outcomes(model, fresh.split(model))
     for name, of_target in zip(target_names(model), outcomes, strict=True):
         (outcome,) = of_target.values()
-        lines.append(f"{len(fresh.rows_with_targets):,} rows have {name!r}: {_errors(outcome)}.")
+        lines.append(
+            f"Errors at {len(fresh.rows_with_targets):,} rows with {name!r}: {_errors(outcome)}."
+        )
         if new_rows := of_new_rows(outcome, fresh, is_fitted):
-            lines.append(f"The {len(new_rows.y):,} other rows have {_errors(new_rows)}.")
+            lines.append(
+                f"Of these, {len(new_rows.y):,} rows were not fitted: {_errors(new_rows)}."
+            )
     return [*lines, note] if note else lines
 
 

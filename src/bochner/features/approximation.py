@@ -146,8 +146,8 @@ def approximate(
             return Approximation(frequencies, max_error=0.0, checks=checks)
     if weights == masses:
         raise ValueError(
-            "weights='least_squares' fits the weight of every frequency, and leaves nothing to "
-            "fit to masses='least_squares'; leave masses='exact'."
+            "weights='least_squares' already fits the weight of every frequency: use it with "
+            "masses='exact'."
         )
     data = DesignData(
         X.shape[1],

@@ -187,7 +187,7 @@ class PositiveFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
         """Return the features (n, n_features) of queries (n, d), in float32 if ``X`` is.
 
         Inner products of left features and features of :meth:`transform_right` estimate the kernel
-        divided by :math:`e^c`, with ``c`` the attribute ``log_scale_``. Features that are less than
+        divided by exp(c), with c the attribute ``log_scale_``. Features that are less than
         1e-308 times the largest one of the training rows are zero; :meth:`gram` and
         :meth:`attention` work with logarithms.
         """
@@ -209,9 +209,9 @@ class PositiveFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
         return self.frequencies_.gram(queries, self._checked_keys(X if Y is None else Y))
 
     def attention(self, queries: Any, keys: Any, values: Any) -> Array:
-        r"""Return attention outputs (n, t): values (n2, t) of keys averaged for each query.
+        """Return attention outputs (n, t): values (n2, t) of keys averaged for each query.
 
-        The weights are :math:`\hat k(q_i, k_j) / \sum_l \hat k(q_i, k_l)`; no matrix of queries
+        The weights are k(qᵢ, kⱼ) / ∑ₗ k(qᵢ, kₗ); no matrix of queries
         and keys is formed.
         """
         queries, keys = self._checked_queries(queries), self._checked_keys(keys, "keys")
@@ -232,7 +232,7 @@ class PositiveFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
         if keys.shape[1] != self.n_features_in_:
             raise ValueError(
                 f"{name} has {keys.shape[1]} columns, but queries have {self.n_features_in_}: "
-                f"inner products need rows of one width. Map either to the other's before."
+                "inner products need rows of one width. Map one of them to that width first."
             )
         return keys
 

@@ -80,16 +80,16 @@ class FourierFeatures(
         such as ``"matern52"`` or ``"ntk"``, or, with ``weights="least_squares"``, any function
         ``k(X, Y)`` that returns Gram matrices.
     n_components : int, default=512
-        Number of real output features, even: a cosine and a sine for each frequency. It counts
-        left features only; ``output="concatenated"`` adds the right ones. A symmetric kernel with
-        one frequency per argument, such as a locally stationary one, needs a multiple of 4. The
+        Even number of real output features: a cosine and a sine for each frequency. It counts left
+        features only; ``output="concatenated"`` adds the right features. A symmetric kernel with
+        one frequency per argument, such as a locally stationary kernel, needs a multiple of 4. The
         only odd number accepted is 1, a single cosine, which scikit-learn's checks require.
     scheme : {"auto", "energy", "lattice", "orthogonal", "qmc", "iid", "structured"} or Scheme
-        How frequencies depend on one another; see :mod:`bochner.spectral`. ``"auto"``, the
-        default, is ``"energy"`` for at most 64 inputs and ``"orthogonal"`` for more;
-        ``"lattice"`` for product kernels of at most two inputs and rational quadratic ones of at
-        most three; or ``"structured"`` for an isotropic kernel of 256 inputs or more where that is
-        faster and its error on pairs of rows no more than 1.1 times as large.
+        How frequencies are sampled jointly; see :mod:`bochner.spectral`. ``"auto"``, the
+        default, is ``"energy"`` for at most 64 inputs and ``"orthogonal"`` for more. It is
+        ``"lattice"`` for product kernels of at most two inputs and rational quadratic kernels of at
+        most three, and ``"structured"`` for isotropic kernels of 256 inputs or more if that is
+        faster and its error on pairs of rows is at most 1.1 times as large.
     length_scale : float, sequence of d floats, "median" or "auto", default="median"
         Length scale of a kernel given by name; ``"median"`` is the median distance between at
         most 1000 rows, and ``"auto"`` is as in :class:`bochner.KreinRidge`. It is

@@ -119,9 +119,9 @@ class GaussianProcessRegressor(ScikitProcess, gaussian_process.GaussianProcessRe
     solver : {"auto", "exact", "approximate"}, default="auto"
         ``"exact"`` fits are those of scikit-learn. ``"auto"`` is exact up to 16,500 rows, whose
         covariance takes 2.2 GB, and for kernels of objects. ``"approximate"`` takes time
-        proportional to the number of rows: the function is the sum of one that landmarks determine
-        and a residual, which is conditioned on the nearest rows. Its variance is part of the
-        predicted one.
+        proportional to the number of rows: landmarks determine a smooth part of the function, and
+        the residual is conditioned on the nearest rows. Predicted variances contain the variance
+        of the residual.
     n_landmarks : int, default=256
         Number of landmarks of an approximation: rows at which its kernel is exact.
     n_neighbors : int, default=256
@@ -149,7 +149,7 @@ class GaussianProcessRegressor(ScikitProcess, gaussian_process.GaussianProcessRe
 
     See Also
     --------
-    bochner.TableRegressor : Several kernels, text columns, calibrated intervals; nothing to tune.
+    bochner.TableRegressor : Several kernels, text columns, calibrated intervals.
     bochner.KreinRidge : Ridge regression on features: chunks, streams, indefinite kernels.
     """
 

@@ -154,7 +154,7 @@ class KernelGLMRegressor(LawPredictions, RegressorMixin, KernelGLM):
         sample_weight: ArrayLike | None = None,
         exposure: ArrayLike | None = None,
     ) -> Self:
-        r"""Fit the model.
+        """Fit the model.
 
         Raises ``ValueError`` if a parameter is out of range, targets are impossible under the
         likelihood, or the kernel is not positive definite.
@@ -168,7 +168,7 @@ class KernelGLMRegressor(LawPredictions, RegressorMixin, KernelGLM):
             Weights of the rows, at most a million. Whole numbers are counts: a row of weight three
             is three independent rows. Other weights multiply the log-likelihood of a single
             observation. If the noise scale is learned, other weights are precisions, with normal
-            noise of variance :math:`\sigma^2 / w`. A common factor of all precisions then only
+            noise of variance σ² / w. A common factor of all precisions then only
             changes the learned scale, which is the scale at weight one.
         exposure : array-like of shape (n,), default=None
             Time, area or population in which the counts of a row arose. The mean is multiplied by

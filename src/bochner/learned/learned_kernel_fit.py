@@ -141,7 +141,7 @@ class LearnedKernelEstimator(BaseEstimator, ABC):
         *,
         callback: Callback | None = None,
     ) -> Self:
-        r"""Sample the posterior of the kernel's frequencies and of the weights of its features.
+        """Sample the posterior of the kernel's frequencies and of the weights of its features.
 
         Parameters
         ----------
@@ -152,7 +152,7 @@ class LearnedKernelEstimator(BaseEstimator, ABC):
         sample_weight : array-like of shape (n,), default=None
             Weights of the rows. Whole numbers are counts: a row of weight three is three
             independent rows. A row of any other weight ``w`` is one observation. In a regression
-            its noise variance is :math:`\sigma^2 / w`, and predictions are for weight one. In a
+            its noise variance is σ² / w, and predictions are for weight one. In a
             classification its log-likelihood is multiplied by ``w``.
         callback : callable, default=None
             Function that is called with a :class:`bochner.FitProgress` after every iteration or,

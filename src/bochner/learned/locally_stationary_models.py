@@ -160,9 +160,9 @@ class LocallyStationaryRegressor(LocallyStationaryEstimator, LearnedRegression):
     """
 
     def signal_std(self, X: MatrixLike) -> Array:
-        r"""Return the envelope (n,): the prior's standard deviation of the function at rows (n, d).
+        """Return the envelope (n,): the prior's standard deviation of the function at rows (n, d).
 
-        It is the square root of :math:`\sigma^2 / \lambda_0 \cdot k(x, x)`, averaged over draws,
+        It is the square root of k(x, x) σ² / λ, averaged over draws,
         in units of the target.
         """
         inputs, _ = self._rows(X)
@@ -232,9 +232,9 @@ class LocallyStationaryClassifier(LocallyStationaryEstimator, LearnedClassificat
     _envelopes: ClassVar[tuple[str, ...]] = ("learned", "windows", "constant")
 
     def signal_std(self, X: MatrixLike) -> Array:
-        r"""Return the envelope (n,): the prior's standard deviation of the log odds at rows (n, d).
+        """Return the envelope (n,): the prior's standard deviation of the log odds at rows (n, d).
 
-        It is the square root of :math:`k(x, x) / \lambda_0`, averaged over draws. With more than
+        It is the square root of k(x, x) / λ, averaged over draws. With more than
         two classes the shape is (n, n_classes), one column per class against the rest.
         """
         inputs, _ = self._rows(X)

@@ -157,7 +157,7 @@ class KreinRidge(MultiOutputMixin, RegressorMixin, RidgeHead):
     def fit(
         self, X: object, y: ArrayLike | None = None, sample_weight: ArrayLike | None = None
     ) -> Self:
-        r"""Fit to all rows at once.
+        """Fit to all rows at once.
 
         Raises ``TypeError`` if ``X`` is a path or a function. Raises ``ValueError`` if a parameter
         is out of range, the data are unusable, or the kernel is asymmetric and ``associated`` is
@@ -178,7 +178,7 @@ class KreinRidge(MultiOutputMixin, RegressorMixin, RidgeHead):
         sample_weight : array-like of shape (n,), default=None
             Whole numbers are counts: a row of weight three is three independent rows. Other
             weights are precisions: a row of weight ``w`` is one observation with noise variance
-            :math:`\sigma^2 / w`, and ``noise_variance_`` is the variance at weight one. Weights are
+            σ² / w, and ``noise_variance_`` is the variance at weight one. Weights are
             counts only if the weights of all rows are whole numbers.
         """
         return self._fit_first(X, y, sample_weight, keep_sums=False)
@@ -191,7 +191,7 @@ class KreinRidge(MultiOutputMixin, RegressorMixin, RidgeHead):
         *,
         forgetting: float = 1.0,
     ) -> Self:
-        r"""Update the model with a batch of rows.
+        """Update the model with a batch of rows.
 
         The first batch fixes the length scale and the frequencies. The order of batches does not
         matter, unless ``forgetting`` is below one.
@@ -204,10 +204,10 @@ class KreinRidge(MultiOutputMixin, RegressorMixin, RidgeHead):
             As in :meth:`fit`; rows are in the order of time if ``forgetting`` is below one.
         forgetting : float, default=1.0
             Factor in (0, 1] by which each new row multiplies the weights of all rows before it.
-            The coefficients are those of :meth:`fit` with a weight of :math:`f^a` for a row that is
-            followed by ``a`` rows, for every division into batches. For the noise variance and the
-            evidence the row counts as :math:`f^a` of an observation. The weight of a row halves
-            about every :math:`\log 2 / (1 - f)` rows. With 1 no row is forgotten.
+            The coefficients are those of :meth:`fit` with a weight of fᵃ for a row that is
+            followed by a rows, for every division into batches. For the noise variance and the
+            evidence the row counts as fᵃ of an observation. The weight of a row halves
+            about every log(2) / (1 - f) rows. With 1 no row is forgotten.
 
         Examples
         --------

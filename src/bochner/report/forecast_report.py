@@ -50,8 +50,7 @@ def write_forecasts(
     sections = [] if is_single else [_overview(forecasts, names, known, level)]
     for place, (name, one) in enumerate(zip(names[:_MOST_SERIES], forecasts, strict=False)):
         alone = model if model.is_single_ else model.of(name)
-        is_summed = model.reconciliation_ is not None
-        parts = list(_parts(alone, one, known.get(name), level, target, is_summed))
+        parts = list(_parts(alone, one, known.get(name), level, target))
         if not is_single:
             parts = [replace(part, anchor=f"s{place}-{part.anchor}") for part in parts]
             parts = [Section(f"s{place}", cut(one.name), parts=parts)]
@@ -111,7 +110,6 @@ def _parts(
     scores: OriginScores | None,
     level: float,
     target: str,
-    is_summed: bool,
 ) -> Iterator[Section]:
     """Yield the report sections of one series."""
     caption = (
@@ -123,7 +121,7 @@ def _parts(
     yield Section("forecast", "Forecast", [figure])
     if scores is not None:
         yield Section("errors", "Errors from past origins", [_errors(scores, level)])
-    yield Section("components", "Components", _components(model, one, level, is_summed))
+    yield Section("components", "Components", _components(model, one, level))
     yield Section("values", "Values", [_values(one, level)])
 
 
@@ -143,9 +141,7 @@ def _errors(scores: OriginScores, level: float) -> Table:
     return Table("Errors on values that were held out", heads, rows, note)
 
 
-def _components(
-    model: Forecaster, one: SeriesForecast, level: float, is_summed: bool
-) -> list[Block]:
+def _components(model: Forecaster, one: SeriesForecast, level: float) -> list[Block]:
     """Return facts on the model, and a picture of the components of the forecast."""
     (series,) = model.series_.values()
     times = one.values.index[-_MOST_PAST:].append(one.times)
@@ -153,8 +149,7 @@ def _components(
     display = component_display(model, times, inputs, level=level, xlabel="")
     caption = (
         f"Components of the series and its forecast, with {100.0 * level:g} % intervals. The means "
-        "of all components add up to the mean of the forecast"
-        f"{' of this series alone' if is_summed else ''}."
+        "of all components add up to the mean of the forecast."
     )
     facts = model_facts(series.law, one.values.index)
     blocks: list[Block] = [facts, drawn(display, "Components", caption)]

@@ -14,7 +14,6 @@ from bochner._base.registry import register
 from bochner.series.calendar_patterns import CalendarPattern, CalendarSearch
 from bochner.series.component_search import Plan, learn
 from bochner.series.priors import GENERAL, PRIORS, SeriesPriors
-from bochner.series.reconciliation import DrawnForecast, Reconciliation, ScoredLaw
 from bochner.series.series_law import SeriesLaw
 from bochner.series.series_model import ScaledSeries
 from bochner.series.series_rows import SeriesRows, future_inputs
@@ -225,25 +224,19 @@ def in_one_frame(results: Mapping[str, Any]) -> Any:
     return labelled(columns, indices[0], list(results))
 
 
-Predictive = PredictiveMixture | DrawnForecast
-"""Predictive laws of the values of one series at the requested times."""
-
-
 @dataclass(frozen=True, slots=True, eq=False)
 class SeriesForecasts:
-    """Fitted series by name, with the rows to predict at and the sum constraints."""
+    """Fitted series by name, with the rows to predict at."""
 
     fitted: Mapping[str, FittedSeries]
     ahead: Mapping[str, Ahead]
     is_single: bool
-    sums: Reconciliation | None
 
     @classmethod
     def at(
         cls,
         fitted: Mapping[str, FittedSeries],
         is_single: bool,
-        sums: Reconciliation | None,
         horizon: object,
         X: object,
     ) -> "SeriesForecasts":
@@ -253,17 +246,11 @@ class SeriesForecasts:
             name: one.at(horizon, X if of_each is None else of_each.get(name))
             for name, one in fitted.items()
         }
-        return cls(fitted, ahead, is_single, sums)
+        return cls(fitted, ahead, is_single)
 
-    def laws(self) -> dict[str, Predictive]:
+    def laws(self) -> dict[str, PredictiveMixture]:
         """Return the predictive law of each series."""
-        laws: dict[str, Predictive] = {
-            name: one.law.predict(self.ahead[name].rows) for name, one in self.fitted.items()
-        }
-        if self.sums is not None:
-            scored = self._scored(self.sums, laws)
-            laws |= zip(self.sums.names, self.sums.forecast(scored), strict=True)
-        return laws
+        return {name: one.law.predict(self.ahead[name].rows) for name, one in self.fitted.items()}
 
     def sample(self, count: int, rng: Generator) -> Any:
         """Return sample paths (h, count) of each series; ValueError for times before its end."""
@@ -272,20 +259,14 @@ class SeriesForecasts:
                 raise ValueError(
                     "Times to sample at must lie after the last known value of the series."
                 )
-        sums, drawn = self.sums, {}
-        for name, one in self.fitted.items():
-            draw = one.law.sample if sums is None or name not in sums.names else one.law.paths
-            drawn[name] = draw(self.ahead[name].rows, count, rng)
-        if sums is not None:
-            laws = {
-                name: self.fitted[name].law.predict(self.ahead[name].rows) for name in sums.names
-            }
-            paths = sums.sample(self._scored(sums, laws), [drawn[name] for name in sums.names])
-            drawn |= zip(sums.names, paths, strict=True)
+        drawn = {
+            name: one.law.sample(self.ahead[name].rows, count, rng)
+            for name, one in self.fitted.items()
+        }
         return self.each(lambda name: drawn[name].T, list(range(count)))
 
     def components(self, ends: Array) -> Any:
-        """Return mean and quantiles ``ends`` (h, 3) of each series' components, ignoring sums."""
+        """Return mean and quantiles ``ends`` (h, 3) of each series' components."""
 
         def of_series(series: str, ahead: Ahead) -> Any:
             laws = self.fitted[series].law.components_at(ahead.rows)
@@ -310,7 +291,9 @@ class SeriesForecasts:
 
         return self.by_name(of_series)
 
-    def framed(self, laws: Mapping[str, Predictive], values: Callable[[Predictive], Array]) -> Any:
+    def framed(
+        self, laws: Mapping[str, PredictiveMixture], values: Callable[[PredictiveMixture], Array]
+    ) -> Any:
         """Return values (h,) of each law, in one data frame if the series share an index."""
         results = self.each(lambda name: values(laws[name]))
         return results if self.is_single else in_one_frame(results)
@@ -325,17 +308,3 @@ class SeriesForecasts:
         """Apply a function to each series; return the results by name, or the result if single."""
         results = {name: evaluate(name, ahead) for name, ahead in self.ahead.items()}
         return next(iter(results.values())) if self.is_single else results
-
-    def _scored(self, sums: Reconciliation, laws: Mapping[str, Any]) -> list[ScoredLaw]:
-        """Return quantile functions of the series in ``sums``; ValueError if their times differ."""
-        first = sums.names[0]
-        for name in sums.names[1:]:
-            kinds = [self.fitted[each].timeline.kind for each in (first, name)]
-            times = [self.ahead[each].future.numbers.tolist() for each in (first, name)]
-            if kinds[0] != kinds[1] or times[0] != times[1]:
-                raise ValueError(
-                    f"Forecasts of {first!r} and {name!r} are for different times, so that they "
-                    "cannot add up: fit series that end at the same time, with NaN for unknown "
-                    "values, or pass times to predict at instead of a number of steps."
-                )
-        return [ScoredLaw.of(laws[name]) for name in sums.names]

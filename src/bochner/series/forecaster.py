@@ -14,11 +14,9 @@ from bochner._base.progress import Callback, Progress
 from bochner._base.registry import register
 from bochner._base.threads import checked_n_jobs, single_threaded_blas, threads_for
 from bochner.series.fitted_series import FittedSeries, SeriesForecasts, check_periods, fitted_series
-from bochner.series.reconciliation import Reconciliation
 from bochner.series.rolling_origins import rolling_table
 from bochner.series.series_law import SeriesLaw
 from bochner.series.series_rows import SeriesRows, series_values, several, taken_series
-from bochner.series.summed_series import check_sums, check_values, reconciliation, with_sums
 from bochner.series.value_transformations import TRANSFORMATIONS
 
 _ONE = "y"
@@ -67,10 +65,6 @@ class Forecaster(BaseEstimator):
     find_breaks : bool, default=True
         Whether to look for outliers and for lasting shifts of the level. The value of an outlier is
         ignored; a shift is part of the trend.
-    sums : mapping of str to sequence of str, or None, default=None
-        Names of the parts of each series that is a sum of others, such as ``{"total": ["north",
-        "south"]}``; parts may be sums. Forecasts, intervals and sample paths of several series then
-        add up. Sums that ``y`` does not hold are added to the series.
     n_jobs : int or None, default=None
         Number of threads, at most one per core. ``None`` means as many as linear algebra may use.
     random_state : int, RandomState instance or None, default=None
@@ -91,8 +85,6 @@ class Forecaster(BaseEstimator):
     outliers_, level_shifts_ : ndarray of int, or dict of str to such
         Positions of values that are ignored as outliers, and of the first values after lasting
         shifts of the level, among all values of the series, the first of which has position 0.
-    reconciliation_ : Reconciliation or None
-        Sums of the series, and the correlations of their one-step errors.
 
     See Also
     --------
@@ -118,13 +110,11 @@ class Forecaster(BaseEstimator):
     transformation: str = "auto"
     find_cycle: bool = True
     find_breaks: bool = True
-    sums: Any = None
     n_jobs: int | None = None
     random_state: Any = None
 
     series_: dict[str, FittedSeries] = field(init=False)
     is_single_: bool = field(init=False)
-    reconciliation_: Reconciliation | None = field(init=False, default=None)
 
     def fit(
         self, y: object, X: object = None, *, times: object = None, callback: Callback | None = None
@@ -157,27 +147,22 @@ class Forecaster(BaseEstimator):
         self._check_parameters()
         unfit(self)
         group = several(y)
-        parts = {} if self.sums is None else check_sums(self.sums, group)
-        group = group and with_sums(group, parts)
         progress, rows = Progress(callback), {}
         for name, one in (group or {_ONE: y}).items():
             inputs = X.get(name) if isinstance(X, dict) and group is not None else X
             shown = None if group is None else name
             rows[name] = taken_series(one, inputs, times, self.transformation, shown)
-        if parts:
-            check_values(rows, parts)
         fitted = {name: self._learned(series, progress) for name, series in rows.items()}
         self.series_, self.is_single_ = fitted, group is None
-        self.reconciliation_ = reconciliation(fitted, rows, parts) if parts else None
         return self
 
     def predict(self, horizon: ArrayLike, X: object = None, return_std: bool = False) -> Any:
         """Return point forecasts and, with ``return_std``, standard deviations.
 
         Raises ``TypeError`` if the series has dates and the times are numbers, or the reverse.
-        Raises ``ValueError`` if inputs are missing, have another shape or differ from the fit at a
-        time of the series, times repeat or precede it, or they are irregular and ``horizon`` is a
-        number.
+        Raises ``ValueError`` if inputs are missing, have another shape or, at times of the series,
+        other values than in the fit, if times repeat or are before the series, or if the series is
+        irregular and ``horizon`` is a number.
 
         Parameters
         ----------
@@ -194,7 +179,7 @@ class Forecaster(BaseEstimator):
         mean, std : ndarray of shape (h,), pandas Series or DataFrame, or dict
             In the type of the series. The mean of the value or, with a transformation, the mean of
             its square root or logarithm transformed back, which is close to the median. ``std`` is
-            then half of the width of the central 68.3 % interval, and so it is with ``sums``.
+            then half of the width of the central 68.3 % interval.
         """
         forecasts = self._forecasts(horizon, X)
         laws = forecasts.laws()
@@ -253,8 +238,7 @@ class Forecaster(BaseEstimator):
         ``"trend"`` has level, slope and lasting variation, ``"inputs"`` the effects of known inputs
         relative to their means over the rows of the fit, ``"remainder"`` short-term variation.
         Every period is a component with its name.
-        Noise is not a component. With ``sums``, components of each series are computed without
-        the other series, as by ``of(name)``.
+        Noise is not a component.
 
         Raises ``TypeError, ValueError`` as ``predict`` and ``predict_interval``.
 
@@ -320,7 +304,7 @@ class Forecaster(BaseEstimator):
             One row per forecast: ``origin`` (number of training values), ``step`` (1 to
             ``horizon``), ``observed``, ``predicted``, ``lower``, ``upper``, ``covered``,
             ``scaled_error`` (the error divided by the mean absolute seasonal difference of the
-            training values; its mean absolute value is the MASE) and, without ``sums``,
+            training values; its mean absolute value is the MASE) and
             ``log_density``; ``series`` is the name if there are several. The result is a data
             frame with ``time`` if ``y`` is a pandas object.
         """
@@ -328,14 +312,14 @@ class Forecaster(BaseEstimator):
         return rolling_table(self, y, X, times, horizon, n_origins, stride, level, season_length)
 
     def of(self, name: str) -> "Forecaster":
-        """Return a forecaster of the named series alone, without ``sums``.
+        """Return a forecaster of the named series alone.
 
         Raises ValueError if there is no such series.
         """
         if name not in self._fitted().series_:
             names = ", ".join(map(repr, self.series_))
             raise ValueError(f"There is no series {name!r}: choose from {names}.")
-        single: Forecaster = clone(self).set_params(sums=None)
+        single: Forecaster = clone(self)
         single.series_, single.is_single_ = {_ONE: self.series_[name]}, True
         return single
 
@@ -371,13 +355,11 @@ class Forecaster(BaseEstimator):
         """Validate a model that was loaded from a file by a test forecast."""
         for series in self._fitted().series_.values():
             series.try_out()
-        if self.reconciliation_ is not None and set(self.reconciliation_.names) - set(self.series_):
-            raise ValueError("sums contain series without a model")
 
     def _forecasts(self, horizon: object, X: object) -> SeriesForecasts:
         """Return the forecasts of all series for a number of steps or for requested times."""
         fitted = self._fitted().series_
-        return SeriesForecasts.at(fitted, self.is_single_, self.reconciliation_, horizon, X)
+        return SeriesForecasts.at(fitted, self.is_single_, horizon, X)
 
     def _variance(self, horizon: object, X: object) -> Any:
         """Return the variances of new values, in the shape of ``predict``."""

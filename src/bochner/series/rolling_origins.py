@@ -10,7 +10,6 @@ from sklearn.base import BaseEstimator, clone
 
 from bochner._base.arrays import Array, as_count
 from bochner.series.series_rows import SeriesRows, check_taken, read_series, several
-from bochner.series.summed_series import check_sums, with_sums
 from bochner.series.timelines import tidy
 
 _ONE = "y"
@@ -42,7 +41,7 @@ def rolling_table(
 ) -> Any:
     """Return the table of forecasts that `bochner.Forecaster.cross_validate` returns."""
     group = several(y)
-    named = {_ONE: y} if group is None else with_sums(group, check_sums(model.sums, group))
+    named = {_ONE: y} if group is None else group
     of_each = X if group is not None and isinstance(X, dict) else None
     series = {
         name: read_series(one, X if of_each is None else of_each.get(name), times)
@@ -113,13 +112,11 @@ def _forecasts(
     for name, rows in series.items():
         values = [each if fitted.is_single_ else each[name] for each in (mean, lower, upper)]
         columns = dict(zip(("predicted", "lower", "upper"), map(np.asarray, values), strict=True))
-        if fitted.reconciliation_ is None:
-            alone = fitted if fitted.is_single_ else fitted.of(name)
-            inputs = later.get(name) if isinstance(later, dict) else later
-            observed = rows.values[after]
-            filled = np.where(np.isfinite(observed), observed, columns["predicted"])
-            density = alone.log_density(filled, inputs, times=where)
-            columns["log_density"] = np.asarray(density)
+        alone = fitted if fitted.is_single_ else fitted.of(name)
+        inputs = later.get(name) if isinstance(later, dict) else later
+        observed = rows.values[after]
+        filled = np.where(np.isfinite(observed), observed, columns["predicted"])
+        columns["log_density"] = np.asarray(alone.log_density(filled, inputs, times=where))
         forecasts[name] = columns
     return forecasts
 
@@ -136,8 +133,7 @@ def _errors(observed: Array, forecast: dict[str, Array], scale: float) -> dict[s
         "covered": np.where(is_known, (lower <= observed) & (observed <= upper), np.nan),
         "scaled_error": (observed - predicted) / scale,
     }
-    if "log_density" in forecast:
-        columns["log_density"] = np.where(is_known, forecast["log_density"], np.nan)
+    columns["log_density"] = np.where(is_known, forecast["log_density"], np.nan)
     return columns
 
 

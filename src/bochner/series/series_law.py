@@ -299,10 +299,6 @@ class SeriesLaw:
 
     def sample(self, rows: ScaledSeries, n_samples: int, rng: Generator) -> Array:
         """Return joint draws (n_samples, h) of noisy values at rows after the last training row."""
-        return TRANSFORMATIONS[self.transformation].back(self.paths(rows, n_samples, rng))
-
-    def paths(self, rows: ScaledSeries, n_samples: int, rng: Generator) -> Array:
-        """Return joint draws (n_samples, h) of transformed values, which `sample` converts back."""
         weights = np.concatenate([member.weights for member in self.members])
         counts = rng.multinomial(n_samples, weights / weights.sum())
         later, factors = self.rows.part(slice(-1, None)).joined(rows), self._factors(rows.times)
@@ -321,13 +317,7 @@ class SeriesLaw:
                 all_paths.append(path)
         values = np.concatenate(all_paths)[rng.permutation(n_samples)]
         transformed: Array = self.units.centre + self.units.deviation * values
-        return transformed
-
-    def standardised_errors(self) -> Array:
-        """Return standardised one-step prediction errors (n,), NaN for unknown values."""
-        best = max(self.members, key=lambda member: member.weights.sum())
-        _, states = best.model.filtered(best.theta[int(np.argmax(best.weights))], self.rows)
-        return states.error / np.sqrt(states.variance)
+        return TRANSFORMATIONS[self.transformation].back(transformed)
 
     def periods(self) -> list[Period]:
         """Return the periods of the best model, in decreasing order of standard deviation."""

@@ -230,19 +230,14 @@ class Frequencies:
         return self.right.features(Y)
 
     def one_sided(self) -> "Frequencies":
-        r"""Return frequencies of the kernel's symmetric part, with equal left and right features.
+        """Return frequencies of the kernel's symmetric part, with equal left and right features.
 
-        The symmetric part of :math:`a \cos(\omega \cdot \Delta + \theta)` is :math:`a \cos\theta
-        \cos(\omega \cdot \Delta)`, so phases become weights of either sign. If the arguments have
-        separate frequencies, with :math:`s = (\omega + \nu)/2` and :math:`v = \omega - \nu`, it is
-
-        .. math:: a \cos(s \cdot (x - y)) \cos\big(v \cdot \tfrac{x + y}2 + \theta\big)
-                  = a \cos(s \cdot (x - y)) \big(g(x) g(y) - h(x) h(y)\big),
-
-        :math:`g(x) = \cos((v \cdot x + \theta)/2)` and :math:`h(x) = \sin((v \cdot x + \theta)/2)`:
-        two frequencies :math:`s`, of weights :math:`\pm a`, with the factors ``g`` and ``h``. Twice
-        as many frequencies are returned then, even where some :math:`v` are zero. Frequencies are
-        returned unchanged if the arguments have different widths or envelopes.
+        The symmetric part of a cos(ω·(x - y) + θ) is a cos(θ) cos(ω·(x - y)), so phases become
+        weights of either sign. If the arguments have separate frequencies, with s = (ω + ν)/2 and
+        v = ω - ν, it is a cos(s·(x - y)) [g(x) g(y) - h(x) h(y)] with g(x) = cos((v·x + θ)/2) and
+        h(x) = sin((v·x + θ)/2): two frequencies s, of weights ±a, with the factors g and h. Twice
+        as many frequencies are returned then, even where some v are zero. Frequencies are returned
+        unchanged if the arguments have different widths or envelopes.
         """
         if self.nu_blocks is None:
             if self.is_symmetric:
@@ -262,12 +257,11 @@ class Frequencies:
         )
 
     def gradient(self, X: ArrayLike, coef: ArrayLike) -> Array:
-        r"""Return the gradients (n, d, s) of functions with weights ``coef`` of left features.
+        """Return the gradients (n, d, s) of functions with weights ``coef`` of left features.
 
-        Derivatives of waves are the same waves with other weights,
-        :math:`\nabla [a \cos(\omega \cdot x) + b \sin(\omega \cdot x)]
-        = \omega\, [b \cos(\omega \cdot x) - a \sin(\omega \cdot x)]`, so that they take O(p d)
-        operations for each row and function, and as many for a factor.
+        Derivatives of waves are the same waves with other weights: the gradient of a cos(ω·x) +
+        b sin(ω·x) is ω [b cos(ω·x) - a sin(ω·x)]. They take O(p d) operations for each row and
+        function, and as many for a factor.
 
         Raises ``ValueError`` if ``coef`` or the rows have another shape.
 
@@ -301,7 +295,7 @@ class Frequencies:
         return gradient
 
     def gram(self, X: MatrixLike, Y: MatrixLike | None = None) -> NDArray[Any]:
-        r"""Return the approximate Gram matrix :math:`\hat k(x_i, y_j)`, of shape (n, n2).
+        """Return the approximate Gram matrix k(xᵢ, yⱼ), of shape (n, n2).
 
         Rows (n, d) and (n2, d2) are dense or sparse; ``Y=None`` means ``X``.
         """

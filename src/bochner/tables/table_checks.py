@@ -62,7 +62,7 @@ def drop_columns(frame: pd.DataFrame, names: Iterable[str]) -> pd.DataFrame:
 
 
 def with_targets(frame: pd.DataFrame, targets: Sequence[str]) -> tuple[pd.DataFrame, str]:
-    """Return the rows of a table with all targets, and a sentence on the others, perhaps empty."""
+    """Return the rows of a table with all targets, and a sentence on the rows left out."""
     for name in targets:
         check_name(frame, name)
     is_known = frame[list(targets)].notna().all(axis=1).to_numpy()

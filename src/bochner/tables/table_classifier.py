@@ -98,8 +98,8 @@ class TableClassifier(LabelledClassifier, TableModel):
             as_finite_scalar("class_weight", factor)
         if weights is not None and self.weights == "counts":
             raise ValueError(
-                "class_weight needs weights='precisions', as factors of classes are no numbers of "
-                "rows. Leave one of them out."
+                "class_weight needs weights='precisions': it multiplies weights, and counts are "
+                "numbers of rows. Leave one of them out."
             )
         super()._check_parameters()
 

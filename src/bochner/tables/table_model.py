@@ -213,13 +213,13 @@ class TableModel(BaseEstimator, ABC):
         return html_report
 
     def importance(self) -> VarianceShares:
-        r"""Return the total Sobol' index of each column: its share of the variance of predictions.
+        """Return the total Sobol' index of each column: its share of the variance of predictions.
 
-        The index is :math:`E[(f(x) - f(x'_a, x_{-a}))^2] / (2 \operatorname{Var} f(x))`, where the
-        value of column ``a`` in a training row ``x`` is replaced by its value in another row
-        ``x'``. Squares are summed over class probabilities, or over several targets in units of
-        their standard deviations. With interactions, the shares add up to more than one. The share
-        of a column that is strongly correlated with another may exceed one.
+        The index is half of the mean squared change of the prediction, relative to its variance, if
+        the value of the column in a training row is replaced by its value in another row. Squares
+        are summed over class probabilities, or over several targets in units of their standard
+        deviations. With interactions, the shares add up to more than one. The share of a column
+        that is strongly correlated with another may exceed one.
 
         References
         ----------
@@ -239,11 +239,11 @@ class TableModel(BaseEstimator, ABC):
         return self._dependence(self._output_unit()).importance()
 
     def interactions(self) -> VarianceShares:
-        r"""Return the share of the variance of predictions due to interactions of two columns.
+        """Return the share of the variance of predictions due to interactions of two columns.
 
         The superset importance of Liu and Owen ("Estimating mean dimensionality of analysis of
-        variance decompositions", 2006), :math:`E[(f(x) - f(x'_a, x_{-a}) - f(x'_b, x_{-b}) +
-        f(x'_{ab}, x_{-ab}))^2] / (4 \operatorname{Var} f(x))`, with rows as in :meth:`importance`.
+        variance decompositions", 2006), E[(f(x) - f(x with a) - f(x with b) + f(x with both))²] /
+        (4 Var f(x)), where "x with a" has the value of column a of another row.
         It is zero if the effects of both columns are additive. Pairs are formed from the eight most
         important columns, without columns whose share is at most one per cent.
         """
@@ -278,7 +278,7 @@ class TableModel(BaseEstimator, ABC):
     def contributions(
         self, X: MatrixLike, *, n_evaluations: int = 20_000, random_state: RandomState = None
     ) -> Contributions:
-        r"""Return the Shapley values of each column of the table for the predictions of some rows.
+        """Return the Shapley values of each column of the table for the predictions of some rows.
 
         The prediction of a row is ``base``, the average prediction of the background rows, plus the
         ``values`` of all columns, interventional Shapley values. The entries of a background row
@@ -294,7 +294,7 @@ class TableModel(BaseEstimator, ABC):
             Rows to explain.
         n_evaluations : int, default=20_000
             Total number of predictions for all rows. Values are exact if it suffices for all
-            coalitions of columns with all background rows, at most :math:`1000 n (2^d - 2)`.
+            coalitions of columns with all background rows, at most ``1000 * n * (2**d - 2)``.
             Otherwise they are averages over random permutations, with at least eight permutations
             and their reverses per row.
         random_state : int, RandomState instance or None, default=None

@@ -68,9 +68,9 @@ class TableRegressor(RegressorMixin, TableModel):
         Number of base models, and of rows used to choose their kernels.
     time_limit : float or None, default=None
         Seconds for the fit. Numbers of rows, landmarks and iterations are reduced to what the
-        machine can do in the time, and kernels and trees that would exceed it are not fitted,
-        except for the first kernel. Limits below two seconds, and those of the first fit after an
-        installation, may be exceeded.
+        machine can do in the time. Kernels and trees that would exceed it are not fitted, except
+        for the first kernel. A fit may take longer than a limit below two seconds, and so may the
+        first fit after an installation, which compiles loops.
     memory_limit : int or str, default=None
         Memory of the fit beyond the table: bytes, or a text such as ``"2GB"`` or ``"512MiB"``.
         Numbers of rows and landmarks are reduced to what fits, and trees that do not fit are left
@@ -95,8 +95,8 @@ class TableRegressor(RegressorMixin, TableModel):
         close to the median.
     weights : {"precisions", "counts"}, default="precisions"
         Meaning of the ``sample_weight`` of :meth:`fit`. ``"precisions"``: a row is one observation
-        whatever its weight, with noise variance σ² / w, and is left out as a whole.
-        Use it for survey and importance weights too. ``"counts"``: a row of weight three is three
+        whatever its weight w, with noise variance σ² / w, and is left out as a whole. Use it for
+        survey and importance weights, too. ``"counts"``: a row of weight three is three
         independent observations, of which one at a time is left out; weights must be whole numbers.
     random_state : int, RandomState instance or None, default=None
         Random seed of the fit.
@@ -300,8 +300,8 @@ class TableRegressor(RegressorMixin, TableModel):
         """Return quantiles (n, q) or (n, t, q) of new targets at levels (q,) between 0 and 1.
 
         A quantile is the mean plus a quantile of signed left-out residuals in units of the
-        predictive standard deviation, so that errors need not be symmetric. Residuals beyond the
-        level ``1 / sqrt(4 s)`` of ``s`` are smoothed by a normal tail. Means and standard
+        predictive standard deviation, so that errors need not be symmetric. Beyond the level ``1 /
+        sqrt(4 s)`` of s residuals, quantiles are those of a normal tail. Means and standard
         deviations of :meth:`predict` are those of the same distribution. ``sample_weight`` (n,) is
         as in :meth:`predict`.
         """
@@ -338,8 +338,8 @@ class TableRegressor(RegressorMixin, TableModel):
         assert weight is not None
         if not weight.all():
             raise ValueError(
-                "sample_weight of new targets must be positive, got a zero: a target of weight "
-                "zero has a noise without bound. Leave such rows out."
+                "sample_weight of new targets must be positive, got a zero, which makes the noise "
+                "infinite. Leave such rows out."
             )
         return rows, weight / self.weight_unit_
 
