@@ -83,7 +83,7 @@ YEARS = {
     "transformations": {"none": 0.0, "sqrt": 0.0, "log": 0.0},
 }
 """Changes for yearly series, chosen by the errors of forecasts of the same half of M3 and of 191
-yearly series of packages of R: see docs/adr/0142."""
+yearly series of packages of R: see docs/adr/0144."""
 
 LEAST_DENSITY = (0.02, 6.0)
 """Share of a density that is added to the mixture of models, and how many nats it lies below the
