@@ -36,7 +36,6 @@ print(f"RMSE {np.sqrt(np.mean((mean - ppm[~train]) ** 2)):.2f} ppm, coverage {in
 plot.forecast(
     model,
     dates[~train],
-    history=(dates[train], ppm[train]),
     truth=ppm[~train],
     level=(0.5, 0.9),
     xlabel="",

@@ -35,7 +35,6 @@ ax.legend(loc="upper left")
 plot.forecast(
     model,
     months[-24:],
-    history=(months[:-24], passengers[:-24]),
     truth=passengers[-24:],
     xlabel="",
     ylabel="thousand passengers",
@@ -52,7 +51,6 @@ for period in cycle.periods_:
 plot.forecast(
     cycle,
     years[-22:],
-    history=(years[:-22], spots[:-22]),
     truth=spots[-22:],
     xlabel="year",
     ylabel="sunspots",

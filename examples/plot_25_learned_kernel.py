@@ -57,7 +57,7 @@ ax.legend()
 
 # %%
 # Its spectrum has a peak at the period of the wave:
-plot.spectrum(model, axis="period", longest=2.0)
+plot.spectrum(model)
 
 # %%
 # With several inputs, the model also learns which of them matter. Here three of six do: a wave

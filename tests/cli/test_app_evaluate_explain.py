@@ -88,7 +88,7 @@ def check_kinds_of_rows(path_of_model, folder):
     printed = run("evaluate", path_of_model, path).stdout
     assert re.search(r"^kind of rows +rows +RMSE +MAE +coverage$", printed, re.M)
     value = found["missing"]["scores"]["rmse"]["value"]
-    assert re.search(rf"^with a missing entry +6 +{value:.4g} ", printed, re.M)
+    assert re.search(rf"^with a missing entry +6 +{value:.2f} ", printed, re.M)
 
 
 def test_errors_by_kind_of_rows(regressor, tmp_path):

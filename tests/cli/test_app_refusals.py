@@ -1,11 +1,15 @@
 """What the commands refuse: one message, exit code 2, and no file touched."""
 
+import warnings
+
 import numpy as np
 import pandas as pd
 import pytest
 from cli.command import SMALL, bochner, fit, labelled, refusal, table, usage_error, write
+from typer.testing import CliRunner
 
 import bochner as library
+from bochner.cli.app import app
 
 
 def fit_refusal(folder, file, *options, target="y"):
@@ -112,6 +116,18 @@ def test_a_dash_is_no_model_report_or_folder(tmp_path, monkeypatch, line):
 )
 def test_wrong_usage(arguments, message):
     assert message in usage_error(*arguments)
+
+
+@pytest.mark.filterwarnings("default")
+def test_warnings_are_lines_without_paths(monkeypatch, tmp_path):
+    def warning(*_):
+        for _ in range(2):
+            warnings.warn("Few rows.", stacklevel=1)
+            np.float64(1.0) / np.float64(0.0)
+
+    monkeypatch.setattr("bochner.cli.demo.run_demo", warning)
+    result = CliRunner().invoke(app, ["demo", "--out", str(tmp_path)])
+    assert (result.exception, result.stderr) == (None, "Note: Few rows.\n")
 
 
 def test_debugging_shows_the_traceback(tmp_path, monkeypatch):

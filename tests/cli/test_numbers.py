@@ -17,13 +17,13 @@ from bochner.cli import evaluating, explaining, forecasting, screen
 from bochner.cli.json_documents import evaluation_record, fit_record
 from bochner.comparison.contenders import OURS
 from bochner.comparison.forecast_fits import (
-    SEASON_REPEATED,
     OriginScores,
     SeriesFits,
     SeriesForecast,
-    shown_times,
 )
+from bochner.comparison.forecast_words import shown_times
 from bochner.comparison.outcomes import Outcome, by_group
+from bochner.comparison.simple_forecasts import THETA
 from bochner.comparison.split import Split
 from bochner.comparison.study import Study, table_facts
 from bochner.files.series_table import SeriesColumns
@@ -87,7 +87,7 @@ def on_screen(own):
     found = scores_of(own)
     if own.classes is not None:
         losses = -np.log(own.probability[own.y[:, None] == own.classes])
-        return *mean_error(losses), *found["error"]
+        return *mean_error(losses), *(100.0 * part for part in found["error"])
     shares = (100.0 * found[name][0] for name in ("r2", "coverage"))
     return *found["rmse"], found["mae"][0], *shares
 
@@ -206,7 +206,7 @@ def series(name, rng, n_unknown):
     values = pd.Series(rng.normal(50.0, 5.0, 48), months[:48])
     values.iloc[48 - n_unknown :] = np.nan
     mean, half = rng.normal(50.0, 5.0, 6), rng.uniform(5.0, 9.0, 6)
-    errors = {OURS: rng.normal(size=12), SEASON_REPEATED: 2.0 * rng.normal(size=12)}
+    errors = {OURS: rng.normal(size=12), THETA: 2.0 * rng.normal(size=12)}
     scaled = {method: error / rng.uniform(2.0, 3.0) for method, error in errors.items()}
     covered = (rng.random(12) < 0.7).astype(float)
     scores = OriginScores(6, 2, 12, errors, scaled, covered, np.repeat([0, 1], 6))
@@ -229,8 +229,8 @@ def test_a_forecast_says_the_same_everywhere(count):
     page = reports._overview(every, names, scores, 0.8).blocks[0]
     sizes, of_all = {}, []
     for place, (one, own) in enumerate(made):
-        sizes[one.name] = [np.mean(np.abs(own.scaled[m])) for m in (OURS, SEASON_REPEATED)]
-        maes = [np.mean(np.abs(own.errors[m])) for m in (OURS, SEASON_REPEATED)]
+        sizes[one.name] = [np.mean(np.abs(own.scaled[m])) for m in (OURS, THETA)]
+        maes = [np.mean(np.abs(own.errors[m])) for m in (OURS, THETA)]
         share = np.mean(own.covered)
         of_all.extend(own.covered)
         found = record["series"][place]
@@ -238,37 +238,27 @@ def test_a_forecast_says_the_same_everywhere(count):
         np.testing.assert_array_equal(found["lower"], one.lower)
         np.testing.assert_array_equal(found["upper"], one.upper)
         past = found["from_past_origins"]
-        other = past[SEASON_REPEATED]
+        other = past["others"][THETA]
         assert [past["mase"], other["mase"]] == pytest.approx(sizes[one.name])
         assert [past["mae"], other["mae"]] == pytest.approx(maes)
         assert past["coverage"] == pytest.approx(share)
-        table = reports._errors(own, 0.8)
         if count == 1:
-            for name, mae, mase in zip((OURS, SEASON_REPEATED), maes, sizes[one.name], strict=True):
-                says(line_of(errors, name), mae, mase)
+            table = reports._errors(own)
+            for name, mae, row in zip((OURS, THETA), maes, table.rows, strict=True):
+                rmse = np.sqrt(np.mean(own.errors[name] ** 2))
+                change = [100.0 * (mae / maes[0] - 1.0)][: name != OURS]
+                says(line_of(errors, name), mae, rmse, *change)
+                says(" ".join(cell.text for cell in row[1:]), mae, rmse, *change)
             for step, time in enumerate(shown_times(one.times)):
                 says(line_of(lines, time), one.mean[step], one.lower[step], one.upper[step])
-        else:
-            says(line_of(errors, one.name), *sizes[one.name], 100.0 * share)
-            known = one.values[one.values.notna()].iloc[-1]
-            ends = one.mean[-1], one.lower[-1], one.upper[-1]
-            says(line_of(lines, one.name).replace("2019-06-01", ""), known, *ends)
-        for row, method in zip(table.rows, (OURS, SEASON_REPEATED), strict=True):
-            gap = own.errors[method]
-            said = (
-                np.mean(np.abs(gap)),
-                np.sqrt(np.mean(gap**2)),
-                np.mean(np.abs(own.scaled[method])),
-            )
-            says(" ".join(cell.text for cell in row[1:]), *said)
+            continue
+        says(line_of(errors, one.name), *sizes[one.name], 100.0 * share)
+        known = one.values[one.values.notna()].iloc[-1]
+        ends = one.mean[-1], one.lower[-1], one.upper[-1]
+        says(line_of(lines, one.name).replace("2019-06-01", ""), known, *ends)
         cells = dict(zip(page.heads, page.rows[place], strict=True))
-        says(cells["last value"].text, one.values[one.values.notna()].iloc[-1])
-        heads = ("forecast", "80 % from", "to", "MASE", "MASE of the season repeated")
-        said = one.mean[-1], one.lower[-1], one.upper[-1], *sizes[one.name]
-        says(" ".join(cells[head].text for head in heads), *said)
+        said = known, *ends, *sizes[one.name], 100.0 * share
+        says(" ".join(cells[head].text for head in page.heads[2:]), *said)
     means = np.mean(list(sizes.values()), axis=0)
     if count > 1:
         says(errors[-1], count, *means, 100.0 * np.mean(of_all))
-    said = (*means, 100.0 * np.mean(of_all))
-    for (text, _), value in zip(reports._figures(scores), said, strict=True):
-        says(text, value)

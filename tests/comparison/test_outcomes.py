@@ -144,15 +144,15 @@ def test_verdicts_on_numbers():
     good, bad = numbers(), replace(numbers(), prediction=numbers().prediction + 3.0)
     text = verdict(study(own=good, trees=bad))
     assert text.startswith("Predictions of 'price' for new rows are typically off by 0.7")
-    assert "explain 8" in text
-    assert "% lower than that of trees." in text
-    assert "% higher than that of trees." in verdict(study(own=bad, trees=good))
+    assert "They explain 8" in text
+    assert "% lower than that of trees; the" in text
+    assert "% higher than that of trees; the" in verdict(study(own=bad, trees=good))
     three = study(own=bad, a=replace(bad), trees=good)
     assert "the best of 2 other methods (trees)" in verdict(three)
     assert "equals that of trees" in verdict(study(own=good, trees=replace(good)))
     rng = np.random.default_rng(4)
     chance = replace(good, prediction=good.y + rng.normal(size=400))  # The same expected error
-    assert "but the difference is not significant" in verdict(study(own=good, trees=chance))
+    assert "; the difference is not significant" in verdict(study(own=good, trees=chance))
     nothing = numbers(noise=0.0)
     nothing = replace(nothing, prediction=np.zeros(400))
     assert verdict(study(own=nothing)).startswith("The columns explain little of 'price'")

@@ -1,6 +1,7 @@
 """Forecasts that repeat a season, and errors from past origins."""
 
 from dataclasses import replace
+from functools import partial
 from types import SimpleNamespace
 
 import numpy as np
@@ -10,16 +11,27 @@ import pytest
 from bochner import Forecaster
 from bochner.comparison.contenders import OURS
 from bochner.comparison.forecast_fits import (
-    LAST_REPEATED,
-    SEASON_REPEATED,
     OriginScores,
+    SeriesForecast,
+    best_other,
+    origin_scores,
+)
+from bochner.comparison.forecast_words import (
     forecast_coverage,
     forecast_verdict,
+    missing_times,
     model_facts,
-    origin_scores,
-    repeated_season,
+    outlook_sentence,
     shown_times,
 )
+from bochner.comparison.simple_forecasts import (
+    LAST,
+    LINE,
+    THETA,
+    repeated_season,
+    simple_forecasts,
+)
+from bochner.series.series_law import SeriesLaw
 
 NAN = np.nan
 
@@ -44,27 +56,47 @@ def test_origins_are_as_many_as_the_series_allows(n, n_origins):
     found = origin_scores(Forecaster(find_cycle=False, random_state=0), y, None, 12, 0.9)
     assert (None if found is None else found.n_origins) == n_origins
     if found is not None:
-        assert found.other == LAST_REPEATED
+        assert set(found.errors) == {OURS, LAST, LINE, THETA}
         assert len(found.covered) == 12 * n_origins
 
 
+@pytest.mark.parametrize("rate", [1.0, 1.03])
+def test_the_theta_method_continues_seasons_and_half_of_the_slope(rate):
+    """A season of six within one of two years, in units or per cent, and a straight line."""
+    n, short, long = np.arange(96.0), np.array([3.0, -1, 0, 2, -4, 0]), 5.0 * np.eye(24)[7] - 5 / 24
+    pattern = short[np.arange(108) % 6] + long[np.arange(108) % 24]
+    if rate > 1.0:
+        values, truth = 50.0 * rate ** pattern[:96], 50.0 * rate ** pattern[96:]
+    else:
+        values, truth = pattern[:96] - 5.0, pattern[96:] - 5.0
+    found = simple_forecasts(values, 12, {"six": 6, "two years": 24, "too long": 97})
+    np.testing.assert_allclose(found[THETA], truth, atol=1e-6)
+    np.testing.assert_allclose(found["last two years repeated"], truth, atol=1e-9)
+    np.testing.assert_allclose(found["mean of each two years"], truth, atol=1e-9)
+    assert not [name for name in found if "too long" in name]
+    straight = simple_forecasts(-10.0 - 2.0 * n, 3, {})
+    np.testing.assert_allclose(straight[LINE], straight[LAST] - [2.0, 4.0, 6.0])
+    np.testing.assert_allclose(np.diff(straight[THETA]), -1.0)
+
+
 def _scores(ours, other, season=12):
-    errors = {OURS: np.full(3, ours), SEASON_REPEATED if season > 1 else LAST_REPEATED: [other] * 3}
+    errors = {OURS: np.full(3, ours), "week": [other] * 3, THETA: [9.0] * 3}
     errors = {name: np.asarray(values, float) for name, values in errors.items()}
     return OriginScores(3, 1, season, errors, errors, np.ones(3), np.zeros(3, int))
 
 
 @pytest.mark.parametrize(
-    ("ours", "other", "season", "message"),
+    ("ours", "other", "message"),
     [
-        (0.5, 1.0, 12, "50 % smaller than those of forecasts that repeat the last season."),
-        (1.5, 1.0, 1, "50 % larger than those of forecasts that repeat the last value."),
-        (1.01, 1.0, 12, "as large as those of forecasts that repeat the last season."),
-        (1.0, NAN, 12, "could not be compared"),
+        (0.5, 1.0, "error of 0.500, 50 % smaller than that of .*, “week” (1.000)."),
+        (1.5, 1.0, "error of 1.50, 50 % larger than that of .*, “week” (1.00)."),
+        (8.8, 9.9, "about as large as that of the best other method, “Theta method” (9.00)."),
     ],
 )
-def test_the_verdict_compares_scaled_errors(ours, other, season, message):
-    assert message in forecast_verdict([_scores(ours, other, season)])
+def test_the_verdict_compares_errors_with_the_best_other_method(ours, other, message):
+    said = forecast_verdict([_scores(ours, other)])
+    assert all(part in said for part in message.split(".*"))
+    assert best_other([_scores(1.0, 2.0), _scores(1.0, 20.0)]) == THETA
 
 
 def test_errors_from_origins_use_the_values_before_them_only():
@@ -79,9 +111,9 @@ def test_errors_from_origins_use_the_values_before_them_only():
         errors.extend(values[origin : origin + 4] - values[origin - 4 : origin])
         scale = np.abs(values[4:origin] - values[: origin - 4]).mean()
         scaled.extend(errors[-4:] / scale)
-    np.testing.assert_allclose(found.errors[SEASON_REPEATED], errors)
-    np.testing.assert_allclose(found.scaled[SEASON_REPEATED], scaled)
-    assert found.mase(SEASON_REPEATED) == pytest.approx(np.mean(np.abs(scaled)))
+    np.testing.assert_allclose(found.errors["last year repeated"], errors)
+    np.testing.assert_allclose(found.scaled["last year repeated"], scaled)
+    assert found.mase("last year repeated") == pytest.approx(np.mean(np.abs(scaled)))
 
 
 def test_a_season_longer_than_the_values_before_an_origin_is_not_repeated():
@@ -89,9 +121,9 @@ def test_a_season_longer_than_the_values_before_an_origin_is_not_repeated():
     values = 100.0 + np.random.default_rng(0).normal(size=17).cumsum()
     y = pd.Series(values, pd.date_range("2020-01-01", periods=17, freq="MS"))
     found = origin_scores(Forecaster(random_state=0), y, None, 3, 0.9)
-    assert (found.n_origins, found.season, found.other) == (3, 1, LAST_REPEATED)
+    assert (found.n_origins, found.season, len(found.errors)) == (3, 1, 4)
     errors = [values[o : o + 3] - values[o - 1] for o in (8, 11, 14)]
-    np.testing.assert_allclose(found.errors[LAST_REPEATED], np.concatenate(errors))
+    np.testing.assert_allclose(found.errors[LAST], np.concatenate(errors))
     assert np.isfinite(found.mase(OURS))
 
 
@@ -99,9 +131,9 @@ def test_values_of_one_forecast_are_no_independent_values():
     """All 72 values of three forecasts may be covered, all of 72 forecasts may not."""
     every = replace(_scores(1.0, 1.0), covered=np.ones(72))
     three = replace(every, origins=np.repeat(np.arange(3), 24))
-    assert "100 % of these 72 values, as expected" in forecast_coverage([three], 0.9)
+    assert "100 % of 72 past values, too few independent" in forecast_coverage([three], 0.9)
     many = replace(every, origins=np.arange(72))
-    assert "100 % of these 72 values, wider than necessary" in forecast_coverage([many], 0.9)
+    assert "100 % of 72 past values, wider than necessary" in forecast_coverage([many], 0.9)
 
 
 def test_shares_of_trends_add_up():
@@ -110,7 +142,7 @@ def test_shares_of_trends_add_up():
     part = SimpleNamespace(name="1 year")
     members = [
         SimpleNamespace(weights=np.array([w, 0.05]), model=SimpleNamespace(components=names))
-        for w, names in ((0.65, ["trend", "1 year"]), (0.25, ["trend", "1 year", "cycle of 9"]))
+        for w, names in ((0.30, ["trend", "1 year"]), (0.60, ["trend", "1 year", "cycle of 9"]))
     ]
     law = SimpleNamespace(
         trends=lambda: shares,
@@ -122,13 +154,27 @@ def test_shares_of_trends_add_up():
         shifts=np.linspace(0.2, 0.7, 6),
         positions=lambda times: np.rint(10.0 * times).astype(int),
     )
+    law.probability = partial(SeriesLaw.probability, law)
     facts = model_facts(law, pd.RangeIndex(100, 120))
-    assert "cycle of 9 (probability 30 %)" in facts["Seasons"]
     assert facts["Outliers"] == "101, ignored"
     assert facts["Shifts"] == "of the level at 102, 103, 104, 105 and 2 more"
     assert model_facts(law)["Shifts"] == "of the level at 6 times"
     assert facts["Trend"] == "a level (77 %), a line (22 %), a slope (1 %)"
-    assert facts["Seasons"] == "1 year, cycle of 9 (probability 30 %)"
+    assert facts["Seasons"] == "1 year, cycle of 9 (probability 65 %)"
+
+
+def test_a_forecast_is_said_in_words():
+    """Means and totals are those of joint draws; values that are no counts have no total."""
+    days = pd.date_range("2024-01-01", periods=40)
+    later, ones = pd.date_range("2024-02-10", periods=10), np.ones(10)
+    draws = np.linspace(90.0, 110.0, 201)[:, None] * ones  # All days of a draw are alike
+    parts = later, 100.0 * ones, 90.0 * ones, 110.0 * ones, None, draws, "day"
+    one = SeriesForecast("a", pd.Series(np.arange(40.0), days).drop(days[3:6]), *parts)
+    said = outlook_sentence(one, 0.9)
+    assert said.startswith("The next 10 days: about 100 a day, between 91 and 109 on nine days of")
+    assert said.endswith("; 1,000 in all (910 to 1,090).")
+    assert missing_times(one) == "3 of 40 days are missing: 2024-01-04 to 2024-01-06"
+    assert "in all" not in outlook_sentence(replace(one, values=one.values - 0.5), 0.8)
 
 
 def test_times_are_shown_as_people_write_them():

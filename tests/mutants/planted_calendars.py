@@ -112,10 +112,9 @@ planted(
 )(
     edit(
         rolling_origins,
-        "season_steps",
+        "calendar_steps",
         "round(np.sum(",
         "round(length / step + 0.0 * np.sum(",
-        forecasts,
     )
 )
 

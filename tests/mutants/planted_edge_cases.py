@@ -19,7 +19,6 @@ from tables import (
     test_widths,
 )
 
-from bochner.comparison import forecast_fits as forecasts
 from bochner.comparison import outcomes, study, verdict
 from bochner.features import positive_features as positive
 from bochner.features import row_sums as stats
@@ -31,6 +30,7 @@ from bochner.linear.ridge_posterior import FunctionLaw
 from bochner.report import error_checks
 from bochner.report import residual_section as residuals
 from bochner.series import rolling_origins
+from bochner.series.series_law import SeriesLaw
 from bochner.tables import widths
 from bochner.tables.estimator_laws import ResidualLaw
 
@@ -125,10 +125,10 @@ plant_edits(
     cutpoints_of_rows=("weights=weight, ", ""),
 )
 plant_edits(
-    forecasts,
-    "_seasons",
+    SeriesLaw,
+    "probability",
     test_origins.test_shares_of_trends_add_up,
-    probabilities_are_averaged=("m.weights.sum()", "m.weights.mean()"),
+    probabilities_are_averaged=("member.weights.sum()", "member.weights.mean()"),
 )
 
 # Groups, and rows left out

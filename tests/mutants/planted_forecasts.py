@@ -3,11 +3,13 @@
 from comparison import test_past_origins as test_origins
 from comparison.test_past_origins import NAN
 from mutants.registry import edit, plant_edits, planted
-from series import test_forecaster, test_holidays
+from series import test_forecaster, test_forecaster_periods, test_holidays
 
 from bochner import Forecaster
 from bochner.comparison import forecast_fits as origins
-from bochner.series import calendars
+from bochner.comparison import simple_forecasts
+from bochner.series import calendars, component_search
+from bochner.series.component_search import Searcher
 from bochner.series.fitted_series import SeriesForecasts
 
 
@@ -21,7 +23,7 @@ def check_repeated_season():
 
 
 plant_edits(
-    origins,
+    simple_forecasts,
     "repeated_season",
     check_repeated_season,
     users=(test_origins,),
@@ -33,13 +35,39 @@ plant_edits(
     "_scores",
     test_origins.test_errors_from_origins_use_the_values_before_them_only,
     the_last_season_of_all_is_repeated=(
-        "repeated_season(values[:origin],",
-        "repeated_season(values,",
+        "simple_forecasts(values[:origin],",
+        "simple_forecasts(values,",
     ),
     errors_are_scaled_by_later_values=(
         "seasonal_scale(values[:origin], season)",
         "seasonal_scale(values, season)",
     ),
+)
+
+
+def check_theta():
+    for rate in (1.0, 1.03):
+        test_origins.test_the_theta_method_continues_seasons_and_half_of_the_slope(rate)
+
+
+plant_edits(
+    simple_forecasts,
+    "theta_forecast",
+    check_theta,
+    the_whole_slope_is_followed=("0.5 * slope", "slope"),
+    seasons_are_added_to_logarithms=("if is_positive else forecast + pattern", "if False else 0"),
+)
+plant_edits(
+    Searcher,
+    "_renamed",
+    lambda: test_forecaster_periods.check_seasons("a short fluctuation of days"),
+    fluctuations_are_seasons=("if is_season else SHORT_TERM", "if True else SHORT_TERM"),
+)
+plant_edits(
+    component_search,
+    "_with_shorter",
+    test_forecaster_periods.test_weekends_have_other_hours_than_weekdays,
+    weekends_have_the_hours_of_weekdays=("_SHARED * ratio - 1, resolved", "1, resolved"),
 )
 
 

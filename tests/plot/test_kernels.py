@@ -1,4 +1,4 @@
-"""Pictures of kernels, envelopes and spectra: lines are closed forms, densities are recounted."""
+"""Pictures of kernels and spectra: lines are closed forms, shares are recounted."""
 
 import warnings
 from types import SimpleNamespace
@@ -98,29 +98,6 @@ def test_any_function_is_a_kernel():
     assert len(plot.kernel(Gaussian(), X).curves[0]) == 1
 
 
-class Wavy:
-    """A model whose signal and noise are known."""
-
-    def signal_std(self, X):
-        return np.sqrt(LOCAL.diag(X))
-
-    def noise_std(self, X):
-        return np.abs(X[:, 0])
-
-
-@pytest.mark.parametrize("i", [0, 1])
-def test_envelopes_are_drawn_along_an_input_with_the_others_at_their_medians(i):
-    (axis,) = plot.envelope(Wavy(), X, inputs=[i], names=["time", "place"]).axes_
-    signal, noise = axis.lines
-    at = signal.get_xdata()
-    assert (at[0], at[-1]) == (X[:, i].min(), X[:, i].max())
-    rows = np.tile(np.median(X, axis=0), (len(at), 1))
-    rows[:, i] = at
-    assert_allclose(signal.get_ydata(), np.sqrt(envelope(rows)), rtol=1e-12)
-    assert_allclose(noise.get_ydata(), np.abs(rows[:, 0]))
-    assert axis.get_xlabel() == ("time", "place")[i]
-
-
 FREQUENCIES = RNG.normal(size=(2000, 3)) * [1.0, 3.0, 0.1] * (RNG.random((2000, 3)) < 0.7)
 
 
@@ -130,18 +107,17 @@ def stairs(axis):
 
 
 @pytest.mark.parametrize("weighted", [False, True])
-def test_densities_are_of_the_active_frequencies(weighted):
+def test_shares_are_of_the_active_frequencies(weighted):
     weights = RNG.uniform(size=2000) if weighted else np.ones(2000)
     weights /= weights.sum()
     display = SpectrumDisplay(["a", "b", "c"], FREQUENCIES, weights).plot()
     for i, axis in enumerate(display.axes_):
-        density, edges = stairs(axis)
+        shares, edges = stairs(axis)
         size = np.abs(FREQUENCIES[:, i])
-        active = weights[size > 0.0].sum()
-        for low, high, height in zip(edges, edges[1:], density, strict=False):
-            inside = (size >= low) & (size < high) & (size > 0.0)
-            assert height * (high - low) == pytest.approx(weights[inside].sum() / active, abs=1e-12)
-        assert 0.0 < weights[size > edges[-1]].sum() / active <= 0.005
+        period = 2.0 * np.pi / size[size > 0.0]
+        expected = np.histogram(period, edges, weights=weights[size > 0.0])[0]
+        assert_allclose(shares, 100.0 * expected, atol=1e-12)
+        assert expected.sum() >= 0.99 * weights[size > 0.0].sum()
 
 
 def test_spectra_of_models(learned):
@@ -154,13 +130,12 @@ def test_spectra_of_models(learned):
     assert_allclose(display.weights, expected.ravel())
     # Periods are drawn up to those which rows with the deviation of the input can show.
     for i in (0, 1):
-        of_one = plot.spectrum(learned, inputs=[i], axis="period")
+        of_one = plot.spectrum(learned, inputs=[i])
         assert of_one.longest == pytest.approx(np.sqrt(48.0) * learned._scaling.scale[i])
     features = FourierFeatures(random_state=0, n_components=64).fit(X)
     fixed = plot.spectrum(features, inputs=[1])
     assert_allclose(fixed.frequencies[:, 0], features.frequencies_.omega[:, 1])
     assert_allclose(fixed.weights, 1.0 / 32)
-    assert fixed.axis == "frequency"
 
 
 def test_relevance_of_learned_models(learned):
@@ -194,7 +169,6 @@ REFUSED = [
     (lambda: plot.kernel(lambda X, Y: np.zeros(len(X))), r"return shape \(201, 201\)"),
     (lambda: plot.kernel(Gaussian(), X, ax=[]), "ax must be a sequence of 2 Axes"),
     (lambda: plot.kernel(Gaussian(), theme="blue"), "theme must be one of 'light', 'dark'"),
-    (lambda: plot.spectrum(Wavy(), axis="time"), "axis must be 'auto', 'frequency' or 'period'"),
 ]
 
 

@@ -9,7 +9,7 @@ from plot.layout import faults
 from bochner import plot
 from bochner.plot.class_errors import CalibrationDisplay, ConfusionDisplay, RocDisplay
 from bochner.plot.effects import EffectDisplay
-from bochner.plot.kernel_curves import EnvelopeDisplay, KernelDisplay
+from bochner.plot.kernel_curves import KernelDisplay
 from bochner.plot.regression_errors import PredictionsDisplay, ResidualsDisplay
 from bochner.plot.series_plots import ForecastDisplay
 from bochner.plot.spectra import SpectrumDisplay
@@ -131,17 +131,9 @@ def pictures(kind):
     for count in (1, 2, 3, 6, 8):
         yield f"kernel {count}", curves(kind, count, ["kernel"])
         yield f"local kernel {count}", curves(kind, count, ["at −1.25", "at 0.125", "at 1.25"])
-        places = np.tile(np.linspace(0.0, 1e5, 20), (count, 1))
-        both = {"signal": np.sqrt(places), "noise": np.cbrt(places)}
-        yield f"envelope {count}", EnvelopeDisplay(names_of(kind, count), places, both)
-        frequencies = RNG.normal(size=(400, count)) ** 3
-        for axis in ("frequency", "period"):
-            weights = np.full(400, 1.0 / 400)
-            names = names_of(kind, count)
-            yield (
-                f"spectrum {count} by {axis}",
-                SpectrumDisplay(names, frequencies, weights, axis, 1e4, "years"),
-            )
+        frequencies, weights = RNG.normal(size=(400, count)) ** 3, np.full(400, 1.0 / 400)
+        names = names_of(kind, count)
+        yield f"spectrum {count}", SpectrumDisplay(names, frequencies, weights, 1e4, "years")
     methods = ["bochner", "CatBoost", *names_of(kind, 10)]
     yield "comparison", plot.comparison({name: [1e5, 1.2e5] for name in methods})
 

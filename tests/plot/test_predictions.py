@@ -8,10 +8,10 @@ import pytest
 from plot.layout import faults
 from scipy.special import ndtr
 
-from bochner import plot
+from bochner import Forecaster, plot
 from bochner.comparison.outcomes import Score
 from bochner.plot.class_errors import RocDisplay
-from bochner.plot.regression_errors import ResidualsDisplay
+from bochner.plot.regression_errors import PredictionsDisplay, ResidualsDisplay
 
 RNG = np.random.default_rng(0)
 
@@ -97,12 +97,12 @@ def test_residuals_are_in_standard_deviations_where_these_are_known(regressor, t
     assert display.ax_.get_ylabel() == "residual / std"
 
 
-def test_two_outliers_do_not_set_the_axis_of_residuals():
+def test_two_outliers_set_no_axis():
     """They are drawn at its edge and counted; residuals of one size have the whole axis."""
     rng = np.random.default_rng(0)
     errors, x = rng.normal(size=600), rng.normal(size=600)
     plain = ResidualsDisplay(errors, x)
-    assert (plain.limits, plain.n_beyond) == (None, 0)
+    assert (plain.limits, plain.n_beyond) == ((None, None), 0)
     errors[[3, 77]] = -400.0, 90.0
     display = ResidualsDisplay(errors, x).plot()
     low, high = display.ax_.get_ylim()
@@ -112,30 +112,35 @@ def test_two_outliers_do_not_set_the_axis_of_residuals():
     assert marks["v"].get_xdata().tolist() == [x[3]]
     assert marks["^"].get_ydata().tolist() == [high]
     assert not faults(display.figure_)
+    outlier = ResidualsDisplay(x, errors)  # The same numbers along the other axis
+    assert outlier.n_beyond == 2
+    assert outlier.plot().ax_.get_xlim() == (low, high)
 
 
-TIMES = np.arange(1990.0, 2000.0, 0.5)
+def test_skewed_positive_numbers_have_a_logarithmic_axis():
+    """Each decade of incomes has as much room, on the axis of residuals as on that of values."""
+    rng = np.random.default_rng(0)
+    sizes = np.exp(3.0 * rng.normal(size=400))
+    assert ResidualsDisplay(rng.normal(size=400), sizes).plot().ax_.get_xscale() == "log"
+    display = PredictionsDisplay(sizes, 1.1 * sizes, 0.9 * sizes, -sizes).plot()
+    assert (display.ax_.get_xscale(), display.ax_.get_yscale()) == ("log", "log")
+    assert PredictionsDisplay(sizes, sizes - 1.0).plot().ax_.get_xscale() == "linear"
 
 
 def test_a_forecast_has_history_bands_and_what_was_held_out():
-    model = Normal()
-    past, later = TIMES[:12], TIMES[12:]
-    display = plot.forecast(
-        model, later, history=(past, np.sin(past)), truth=np.cos(later), level=(0.5, 0.9)
-    )
+    times, rng = np.arange(1990.0, 2010.0), np.random.default_rng(0)
+    model = Forecaster(random_state=0).fit(rng.normal(size=16), times=times[:16])
+    truth = rng.normal(size=4)
+    display = plot.forecast(model, times[16:], truth=truth, level=(0.5, 0.9))
     axis = display.ax_
-    observed, held_out = (line.get_xydata() for line in axis.lines[:4:2])
-    np.testing.assert_array_equal(observed, np.column_stack([past, np.sin(past)]))
-    np.testing.assert_array_equal(held_out, np.column_stack([later, np.cos(later)]))
-    assert display.start == later[0]
-    z = {0.9: 1.6448536269514722, 0.5: 0.6744897501960817}
-    for band, (level, quantile) in zip(axis.collections, z.items(), strict=True):
-        edge = band.get_paths()[0].vertices
-        assert np.abs(edge[:, 1]).max() == pytest.approx(quantile * later[-1])
-        assert f"{100 * level:g} % interval" in [
-            t.get_text() for t in axis.get_legend().get_texts()
-        ]
-    assert display.describe().startswith("Forecast of value for 8 times: RMSE")
+    np.testing.assert_array_equal(axis.lines[1].get_xydata(), np.column_stack([times[16:], truth]))
+    assert display.start == times[16]
+    legend = [text.get_text() for text in axis.get_legend().get_texts()]
+    for band, level in zip(axis.collections, (0.9, 0.5), strict=True):
+        lower, upper = model.predict_interval(4, level)
+        edge = band.get_paths()[0].vertices[:, 1]
+        assert (edge.min(), edge.max()) == pytest.approx((lower.min(), upper.max()))
+        assert f"{100 * level:g} % interval" in legend
 
 
 def test_a_comparison_has_means_and_standard_errors():
@@ -151,12 +156,13 @@ def test_a_comparison_has_means_and_standard_errors():
         plot.comparison({"a": {"auc": 0.8}}, "mae")
 
 
+NAMED = Forecaster(find_cycle=False, random_state=0).fit(np.sin(np.arange(24.0)))
 REFUSED = [
     (lambda: plot.predictions(Normal(), ROWS[:2], TARGETS[:2], level=1.0), "level must lie betw"),
     (lambda: plot.calibration(Normal(), ROWS, TARGETS, levels=[0.0, 0.5]), "levels must be betw"),
     (lambda: plot.predictions(Normal(), ROWS[:2], np.ones((2, 2))), "y has 2 targets: choose one"),
     (lambda: plot.residuals(Normal(), ROWS, TARGETS, "time"), "column must be one of x0, got"),
-    (lambda: plot.forecast(Normal(), TIMES, truth=[1.0]), "truth must have one target"),
+    (lambda: plot.forecast(NAMED, 12, truth=[1.0]), r"truth must have shape \(12,\)"),
     (lambda: RocDisplay.from_probabilities(["c"], [[1.0, 0.0]], ["a", "b"]), "has the class 'c'"),
 ]
 
@@ -172,7 +178,6 @@ NO_MODEL = [
     lambda: plot.roc(Normal(), [[1.0]], [1.0]),
     lambda: plot.relevance(Normal()),
     lambda: plot.effect(Normal(), "x"),
-    lambda: plot.envelope(Normal(), [[1.0]]),
     lambda: plot.spectrum(Normal()),
 ]
 

@@ -35,13 +35,13 @@ def case(request):
 
 def test_a_forecast_is_drawn_by_steps_and_by_times(case):
     model, y, later, drawn = case
-    by_steps = plot.forecast(model, 12, history=y)
-    by_times = plot.forecast(model, later, history=(y.index, y.to_numpy()))
+    by_steps, by_times = plot.forecast(model, 12), plot.forecast(model, later)
     for display in (by_steps, by_times):
         np.testing.assert_allclose(_numbers(display.times), _numbers(drawn[60:]), rtol=1e-12)
         np.testing.assert_allclose(display.mean, model.predict(12))
-        np.testing.assert_array_equal(display.history[0], drawn[:60])
-        np.testing.assert_array_equal(display.history[1], y)
+        past = _numbers(drawn[12:60])  # Four horizons
+        np.testing.assert_allclose(_numbers(display.history[0]), past, rtol=1e-12)
+        np.testing.assert_allclose(display.history[1], y[12:])
         assert display.start == display.times[0]
 
 
@@ -51,7 +51,8 @@ def test_components_are_drawn_by_steps_and_by_times(case):
     for times in (12, later):
         display = plot.components(model, times)
         np.testing.assert_allclose(_numbers(display.times), _numbers(drawn[60:]), rtol=1e-12)
-        np.testing.assert_allclose(display.means[0], np.asarray(columns["trend"])[:, 0])
+        trend = np.asarray(columns["trend"])[:, 0]
+        np.testing.assert_allclose(display.means[display.names.index("trend")], trend)
     past = plot.components(model, y.index[::-1])
     np.testing.assert_array_equal(past.times, drawn[:60])
     np.testing.assert_allclose(past.means.sum(axis=0), model.predict(y.index), rtol=1e-3)
@@ -71,6 +72,40 @@ def test_one_of_several_series_is_drawn():
     for draw in (plot.forecast, plot.components):
         with pytest.raises(ValueError, match=r"has 2 series: draw one .* model.of\('a'\)"):
             draw(model, 12)
+
+
+def test_components_are_in_units_of_the_values():
+    """Per cent of a logarithm and differences of squares; a season of weeks has weekdays."""
+    days = pd.date_range("2024-01-01", periods=140)
+    week = np.array([0.0, 0.0, 0.0, 0.0, 0.0, 0.5, 0.0])[np.arange(140) % 7]
+    for name, level, unit in (
+        ("log", 100.0 * (np.exp(3 / 7) - np.exp(-0.5 / 7)), "%"),
+        ("sqrt", 10.25, ""),
+    ):
+        values = 10.0 + week + 1e-3 * np.random.default_rng(0).normal(size=140)
+        y = pd.Series(np.exp(values) if name == "log" else values**2, days)
+        model = Forecaster(transformation=name, random_state=0).fit(y)
+        display = plot.components(model, days)
+        place = display.names.index("7 days")
+        assert display.units[place] == unit
+        cycle = display.cycles[place]
+        assert np.ptp(display.means[place]) == pytest.approx(level, rel=0.02)
+        assert cycle.labels[int(cycle.places[display.means[place][cycle.rows].argmax()])] == "Sat"
+        trend = display.means[display.names.index("trend")]
+        assert np.all(np.abs(trend / y.mean() - 1.0) < 0.1)
+
+
+def test_outliers_do_not_squeeze_a_forecast():
+    values = VALUES.copy()
+    values[50] = 40.0
+    display = plot.forecast(Forecaster(random_state=0).fit(pd.Series(values, MONTHS[:60])), 12)
+    assert display.ax_.get_ylim()[1] < 20.0
+    (mark,) = (line for line in display.ax_.lines if line.get_marker() == "^")
+    assert mark.get_xdata() == MONTHS[50].to_numpy()
+    assert display.outliers[1] == pytest.approx(40.0)
+    y = pd.Series(VALUES, MONTHS[:60])
+    gap = plot.forecast(Forecaster(random_state=0).fit(y.drop(MONTHS[40:44])), 12)
+    assert np.isnan(gap.ax_.lines[0].get_ydata()).sum() == 1
 
 
 def _numbers(times):

@@ -37,11 +37,6 @@ def outcome(n=600, seed=0, *, noise=1.0, width=1.645, bias=0.0, spread=3.0, erro
     return Outcome(mean + bias + drawn, mean, mean - width, mean + width, unit=spread**2 + 1.0)
 
 
-def growing(rng, mean):
-    """Return errors that are twice as large for large predictions."""
-    return rng.normal(size=len(mean)) * np.where(mean > 1.5, 2.0, 0.8)
-
-
 @pytest.mark.parametrize("seed", range(5))
 def test_good_predictions_raise_no_alarm(seed):
     (study,) = of_laws()
@@ -53,11 +48,10 @@ def test_good_predictions_raise_no_alarm(seed):
         error_checks.expectation(checked),
         error_checks.bias(checked),
         error_checks.coverage(checked),
-        error_checks.coverage_by_size(checked),
         error_checks.heavy_tails(checked),
         diagnostics.rows(checked),
     ]
-    # With six checks at two standard errors, one in four reports has a false alarm
+    # With five checks at two standard errors, one in five reports has a false alarm
     assert sum(each.weight != "fine" for each in found) <= 1
 
 
@@ -68,14 +62,10 @@ def test_good_predictions_raise_no_alarm(seed):
         (error_checks.bias, outcome(bias=-0.5), "Predictions are too high on average"),
         (error_checks.coverage, outcome(noise=1.5), "Intervals are too narrow"),
         (error_checks.coverage, outcome(noise=0.5), "Intervals are too wide"),
-        (error_checks.coverage_by_size,
-         outcome(errors=growing),
-         "90 % intervals depend on the size of the prediction"),
         (error_checks.heavy_tails,
          outcome(errors=lambda rng, mean: rng.standard_t(1.5, size=len(mean))),
          "A few rows dominate the error"),
         (error_checks.expectation, outcome(noise=30.0), "The RMSE is higher than expected"),
-        (error_checks.expectation, outcome(noise=0.01), "The RMSE is lower than expected"),
         (diagnostics.rows, outcome(20), "Few test rows: 20"),
     ],
 )  # fmt: skip
@@ -98,7 +88,7 @@ def fixed_coverage(n_covered, n=80):
 
 @pytest.mark.parametrize(
     ("n_covered", "judgement", "weight"),
-    [(65, "too narrow", "check"), (67, "as expected", "fine"), (80, "wider than", "note")],
+    [(65, "too narrow", "check"), (67, "as expected", "fine"), (80, "wider than", "check")],
 )
 def test_all_texts_on_coverage_agree(n_covered, judgement, weight):
     """65 of 80 values in 90 % intervals have a probability of about 1 %."""
@@ -110,8 +100,6 @@ def test_all_texts_on_coverage_agree(n_covered, judgement, weight):
     caption, share = section.blocks[1].caption, f"{n_covered / 0.8:.1f} %"
     at_level = coverage_of(np.arange(80) < n_covered, 0.9)
     assert (at_level.is_narrow or at_level.is_wide) == (weight != "fine")
-    if "outside of the range" in caption and "intervals of 90 %" not in caption:
-        assert f"Those of 90 % are {judgement}" in caption
     if n_covered == 65:
         assert "is outside of the range" in caption
         assert share in error_checks.coverage(checked).title
@@ -159,7 +147,7 @@ def test_drifts_are_named():
     assert error_checks.drifting([]) is None
 
 
-def test_classes_that_are_rare_or_never_predicted():
+def test_classes_that_are_never_predicted():
     (study,) = of_classes(26)
     own = study.own
     said = own.prediction.copy()
@@ -168,7 +156,6 @@ def test_classes_that_are_rare_or_never_predicted():
     found = diagnostics.classes(checked)
     assert found.weight == "check"
     assert "'class C'" in found.title
-    assert "fewer than 10 test rows" in found.meaning
     (two,) = subjects_of(of_classes(2))
     assert diagnostics.classes(two).weight == "fine"
     assert diagnostics.classes(subject()) is None

@@ -48,6 +48,10 @@ def test_every_section_is_there(kind):
     found = Page(page(kind))
     anchors = [section.attributes["id"] for section in found.all("section")]
     assert set(SECTIONS[kind]) <= set(anchors)
+    if kind == "laws":  # What a reader asks first comes first
+        order = ("errors", "importance", "effects", "predictions", "calibration", "residuals",
+                 "unlike", "diagnostics", "model", "data", "reproduction")  # fmt: skip
+        assert anchors == [name for name in order if name in anchors]
     for section in found.all("section"):
         content = [e for e in found.elements if section in e.ancestors]
         assert {e.tag for e in content} & {"p", "table", "figure", "dl", "section"}, section

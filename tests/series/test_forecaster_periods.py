@@ -5,6 +5,7 @@ import pandas as pd
 import pytest
 
 from bochner import Forecaster
+from bochner.comparison.forecast_words import NO_SEASON, model_facts
 from bochner.series.timelines import timed
 
 MONTHS = pd.date_range("2012-01-01", periods=96, freq="MS")
@@ -47,3 +48,76 @@ def test_a_name_and_its_length_give_one_model():
 def test_periods_that_the_series_cannot_have_are_refused(y, period, message):
     with pytest.raises(ValueError, match=message):
         Forecaster(periods=[period], random_state=0).fit(y)
+
+
+HOURS = pd.date_range("2025-01-06", periods=24 * 42, freq="h")
+DAYS = pd.date_range("2022-01-01", periods=800)
+YEARS = pd.Index(np.arange(1800, 1950))
+DECIMAL = pd.Index(1960.0 + np.arange(120) / 12.0)
+
+
+def _sharp(times, length):
+    """Return a season with many harmonics, of the length in units of the times."""
+    phase = (times / length) % 1.0
+    return 4.0 * np.exp(-0.5 * ((phase - 0.4) / 0.05) ** 2) + np.sin(2.0 * np.pi * phase)
+
+
+def _wandering(n, period, memory, rng):
+    """Return a stochastic cycle, whose phase and size change over a memory in steps."""
+    turn = np.exp(2j * np.pi / period - 1.0 / memory)
+    noise = (rng.normal(size=n) + 1j * rng.normal(size=n)) * np.sqrt(1.0 - np.abs(turn) ** 2)
+    state, states = noise[0], []
+    for each in noise:
+        state = turn * state + each
+        states.append(state.real)
+    return np.array(states)
+
+
+SEASONS = {
+    "sharp days and weekends": (
+        HOURS, lambda t, rng: _sharp(t, 24.0) * (1.0 - 0.7 * (t // 24 % 7 > 4)), "24 hours, 7 days"
+    ),
+    "tides": (HOURS, lambda t, rng: 2.0 * np.cos(2.0 * np.pi * t / 12.42), "12.4 hours"),
+    "a short fluctuation of days": (
+        HOURS, lambda t, rng: _sharp(t, 24.0) + _wandering(len(t), 13.4, 14.0, rng), "24 hours"
+    ),
+    "sharp weeks": (DAYS, lambda t, rng: 5.0 * (t % 7 == 3), "7 days"),
+    "weeks and years": (
+        DAYS, lambda t, rng: (t % 7 > 4) + np.sin(2.0 * np.pi * t / 365.25), "1 year, 7 days"
+    ),
+    "a cycle": (YEARS, lambda t, rng: 3.0 * _wandering(len(t), 11.0, 60.0, rng), "11 years"),
+    "decimal years": (DECIMAL, lambda t, rng: _sharp(t, 12.0), "1 year"),
+    "noise": (DAYS, lambda t, rng: np.zeros(len(t)), ""),
+    "a trend": (DECIMAL, lambda t, rng: 0.1 * t, ""),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("case", SEASONS)
+def test_the_seasons_of_a_series_are_reported_and_no_others(case):
+    """Neither parts of a season nor short fluctuations are seasons, but tides are."""
+    check_seasons(case)
+
+
+def check_seasons(case):
+    index, mean, expected = SEASONS[case]
+    for seed in range(3):
+        rng = np.random.default_rng(seed)
+        steps = np.arange(len(index), dtype=float)
+        y = pd.Series(50.0 + mean(steps, rng) + 0.3 * rng.normal(size=len(index)), index)
+        facts = model_facts(Forecaster(random_state=0).fit(y).series_["y"].law)
+        found = "" if facts["Seasons"] == NO_SEASON else facts["Seasons"]
+        names = [name.removeprefix("cycle of ") for name in found.split(", ")]
+        if case == "a cycle":  # Its length is uncertain by some per cent
+            assert len(names) == 1, found
+            assert float(names[0].split()[0]) == pytest.approx(11.0, rel=0.08)
+        else:
+            assert sorted(names) == sorted(expected.split(", ")), (seed, found)
+
+
+def test_weekends_have_other_hours_than_weekdays():
+    _, mean, _ = SEASONS["sharp days and weekends"]
+    steps, rng = np.arange(24.0 * 42), np.random.default_rng(0)
+    truth = 50.0 + mean(steps, rng)
+    y = pd.Series(truth + rng.normal(size=len(steps)), HOURS)
+    model = Forecaster(random_state=0).fit(y[: -24 * 7])
+    assert np.abs(model.predict(24 * 7) - truth[-24 * 7 :]).mean() < 0.26  # 0.31 without

@@ -6,7 +6,7 @@ import pytest
 from numpy.testing import assert_allclose
 
 from bochner import Forecaster, load, save
-from bochner.comparison.forecast_fits import model_facts
+from bochner.comparison.forecast_words import model_facts
 from bochner.series import series_rows
 
 N, EARLIER = 140, 60

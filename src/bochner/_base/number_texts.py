@@ -16,8 +16,12 @@ PLAIN_ENTRIES = (PLAIN[0], 1e12)
 _YEARS = (1_000.0, 3_000.0)
 """Numbers from the first to below the second may be years, and have no comma as entries."""
 
-_ERROR_DIGITS = 2
-"""Digits of a standard error: a third one would be noise below some 5,000 rows."""
+_TWO_DIGITS = 354
+"""Largest first three digits of a standard error with two digits, the rule of the Particle Data
+Group: the rounding of others to one digit is small."""
+
+_MOST_DECIMALS = 3
+"""Largest difference of the decimals of numbers in a column that have equally many."""
 
 
 def number(value: float, digits: int = 4, plain: tuple[float, float] = PLAIN) -> str:
@@ -44,7 +48,7 @@ def with_error(value: float, error: float) -> str:
     """Format a number and its standard error with the same number of decimals.
 
     >>> with_error(42.1267, 0.8123), with_error(0.5, float("nan")), with_error(52311.0, 1234.0)
-    ('42.13 ± 0.81', '0.5', '52,311 ± 1,234')
+    ('42.1 ± 0.8', '0.5', '52,311 ± 1,234')
     """
     if not (np.isfinite(error) and np.isfinite(value) and error > 0.0):
         return number(value)
@@ -53,8 +57,56 @@ def with_error(value: float, error: float) -> str:
         power = int(np.floor(np.log10(size)))
         text = with_error(value / 10.0**power, error / 10.0**power)
         return f"({text})e{power}"
-    decimals = max(0, _ERROR_DIGITS - 1 - int(np.floor(np.log10(error))))
+    decimals = max(0, _decimals_of_error(error))
     return f"{value:,.{decimals}f} ± {error:,.{decimals}f}"
+
+
+def _decimals_of_error(error: float) -> int:
+    """Return the decimals of the last digit of an error, negative for digits before the point."""
+    digits, _, power = f"{error:.2e}".partition("e")
+    return (float(digits) * 100.0 <= _TWO_DIGITS) - int(power)
+
+
+def with_errors(values: Sequence[float], errors: Sequence[float]) -> list[str]:
+    """Format numbers of a column and their standard errors with the same number of decimals.
+
+    >>> with_errors([0.9401, 1.7312, 3.2], [0.0903, 0.1523, 0.1411])
+    ['0.94 ± 0.09', '1.73 ± 0.15', '3.20 ± 0.14']
+    """
+    alone = [with_error(*pair) for pair in zip(values, errors, strict=True)]
+    sizes = [_decimals_of_error(e) for e in errors if np.isfinite(e) and e > 0.0]
+    if not sizes or max(sizes) - min(sizes) > _MOST_DECIMALS or any("e" in text for text in alone):
+        return alone
+    pairs = zip(values, errors, strict=True)
+    decimals = max(0, *sizes)
+    texts = [f"{value:,.{decimals}f} ± {error:,.{decimals}f}" for value, error in pairs]
+    return [t if "nan" not in t else plain for t, plain in zip(texts, alone, strict=True)]
+
+
+def aligned_numbers(values: Sequence[float], digits: int = 3) -> list[str]:
+    """Format numbers of a column with the same number of decimals.
+
+    The largest number has ``digits`` digits or more, the smallest one two or more.
+
+    >>> aligned_numbers([1.153, 12.0, 0.5423]), aligned_numbers([0.0012, 5300.0])
+    (['1.15', '12.00', '0.54'], ['0.0012', '5,300'])
+    """
+    sizes = np.abs([value for value in values if np.isfinite(value) and value])
+    powers = np.floor(np.log10(sizes)) if len(sizes) else np.zeros(1)
+    if np.ptp(powers) > _MOST_DECIMALS or not (-4 <= powers.min() <= powers.max() < 6):
+        return [number(value, digits) for value in values]
+    decimals = max(0, digits - 1 - int(powers.max()), 1 - int(powers.min()))
+    return [f"{value:,.{decimals}f}" if np.isfinite(value) else "–" for value in values]
+
+
+def percents(shares: Sequence[float]) -> list[str]:
+    """Format shares of a column in per cent with the same number of decimals.
+
+    >>> percents([0.994, 0.98]), percents([0.5, 0.25])
+    (['99.4 %', '98.0 %'], ['50 %', '25 %'])
+    """
+    digits = int(any("." in percent(share) for share in shares))
+    return [percent(share, digits=digits) for share in shares]
 
 
 def percent(share: float, error: float = float("nan"), *, digits: int | None = None) -> str:

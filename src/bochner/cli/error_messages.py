@@ -3,6 +3,7 @@
 import os
 import signal
 import sys
+import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any, NoReturn, cast
@@ -64,8 +65,24 @@ class Commands(_TypesOfValues, typer.core.TyperGroup):
         raise typer.Exit
 
     def invoke(self, ctx: Any) -> Any:
-        with refusals():
+        with refusals(), _warnings_in_lines():
             return super().invoke(ctx)
+
+
+@contextmanager
+def _warnings_in_lines() -> Iterator[None]:
+    """Print each warning of the library as a line, and those of NumPy and others to debug only."""
+    printed: set[str] = set()
+
+    def show(message: Any, category: type[Warning], *place: Any, **more: Any) -> None:
+        if category is UserWarning and str(message) not in printed:
+            printed.add(str(message))
+            Console(stderr=True, soft_wrap=True).print(Text(plain(f"Note: {message}")))
+
+    with warnings.catch_warnings():
+        if not os.environ.get("BOCHNER_DEBUG"):
+            warnings.showwarning = show
+        yield
 
 
 @contextmanager

@@ -34,7 +34,7 @@ from bochner.cli.output import (
 )
 from bochner.cli.progress_line import reporting
 from bochner.cli.screen import print_shares, share_blocks
-from bochner.comparison.forecast_fits import model_facts, shown_times
+from bochner.comparison.forecast_words import model_facts, shown_times
 from bochner.comparison.outcomes import METRICS, SHARES
 from bochner.comparison.study import Model
 from bochner.comparison.verdict import FUNCTIONS
@@ -86,9 +86,10 @@ def explain_model(options: SimpleNamespace) -> None:
         return
     if options.row:
         raise InputError("--row is for predictions of a table: name its FILE after the model.")
-    if not options.column and (options.plot or options.out):
-        name = "plot" if options.plot else "out"
-        raise InputError(f"--{name} needs --column, or a table after the model.")
+    if options.plot and not options.column:
+        raise InputError("--plot draws the effect of a column: give its name as --column.")
+    if options.out and not options.column:
+        raise InputError("--out needs --column, or a table after the model.")
     model = load_any(options.model)
     if isinstance(model, Forecaster):
         if options.column or options.as_json:

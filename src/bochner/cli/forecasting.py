@@ -8,12 +8,11 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import TYPE_CHECKING
 
-import numpy as np
 import typer
 from rich.console import Console
 from rich.table import Table
 
-from bochner._base.number_texts import counted, number, percent
+from bochner._base.number_texts import counted, number
 from bochner._base.progress import Progress
 from bochner.cli.options import fraction_option, read_options
 from bochner.cli.output import (
@@ -38,12 +37,19 @@ from bochner.comparison.forecast_fits import (
     Request,
     SeriesFits,
     SeriesForecast,
-    forecast_coverage,
     forecast_each,
-    forecast_verdict,
-    mean_scores,
-    model_facts,
     past_scores,
+)
+from bochner.comparison.forecast_words import (
+    error_rows,
+    first_to_last,
+    forecast_coverage,
+    forecast_verdict,
+    missing_times,
+    model_facts,
+    outlook,
+    outlook_sentence,
+    series_rows,
     shown_times,
 )
 from bochner.files.errors import InputError
@@ -65,11 +71,8 @@ if TYPE_CHECKING:
 _MOST_ROWS, _FIRST_ROWS = 14, 6
 """Largest number of printed forecast rows; longer forecasts show the first and last rows."""
 
-_MOST_SERIES = 12
-"""Largest number of series listed on the screen."""
-
-_IN_PART = 1
-"""Exit code if some series were forecast and others could not be."""
+_MOST_SERIES = 12  # Largest number of series listed on the screen
+_IN_PART = 1  # Exit code if some series were forecast and others could not be
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -96,6 +99,13 @@ class _Forecasts:
             return [fiscal_year(time.year, self.written) for time in one.times]
         return shown_times(one.times)
 
+    def listed(self) -> list[tuple[SeriesForecast, str, OriginScores | None]]:
+        """Return each series with the text of its last time and its backtest errors."""
+        return [
+            (one, self.shown_times(one)[-1], self.scores.get(name))
+            for name, one in zip(self.fits.model.series_, self.series, strict=True)
+        ]
+
     def table(self) -> pd.DataFrame:
         """Return the forecasts of all series as one table, as written to the CSV file."""
         import pandas as pd
@@ -107,7 +117,8 @@ class _Forecasts:
             if self.columns.series is not None:
                 part.insert(0, self.columns.series, one.name)
             values = {"forecast": one.mean, "lower": one.lower, "upper": one.upper}
-            parts.append(part.assign(**values))
+            written = {name: one.written(each) for name, each in values.items()}
+            parts.append(part.assign(**written))
         return pd.concat(parts, ignore_index=True)
 
 
@@ -219,6 +230,10 @@ def _record(
             "lower": one.lower.tolist(),
             "upper": one.upper.tolist(),
         }
+        if (whole := outlook(one, forecasts.level)) is not None:
+            for part, ends in zip(("mean", "total"), whole[1:].tolist(), strict=True):
+                record[part] = dict(zip(("forecast", "lower", "upper"), ends, strict=True))
+            record["text"] = outlook_sentence(one, forecasts.level)
         key = one.name if not forecasts.is_single else next(iter(forecasts.fits.model.series_))
         if key in forecasts.scores:
             scores = forecasts.scores[key]
@@ -228,7 +243,11 @@ def _record(
                 "mase": scores.mase(OURS),
                 "mae": scores.mae(OURS),
                 "coverage": scores.coverage,
-                scores.other: {"mase": scores.mase(scores.other), "mae": scores.mae(scores.other)},
+                "others": {
+                    name: {"mase": scores.mase(name), "mae": scores.mae(name)}
+                    for name in scores.methods
+                    if name != OURS
+                },
             }
         series.append(record)
     record = {"level": forecasts.level, "series": series, "notes": list(notes)}
@@ -238,8 +257,11 @@ def _record(
 def _print(console: Console, path: Path, forecasts: _Forecasts, notes: Sequence[str]) -> None:
     """Print the series, the errors from past origins and the forecast."""
     console.print(facts_table(_facts(path, forecasts, notes)))
+    if len(forecasts.series) == 1:
+        sentence = outlook_sentence(forecasts.series[0], forecasts.level)
+        print_blocks(console, plain_text(sentence, "bold"))
     if scores := forecasts.scores.values():
-        verdict = plain_text(forecast_verdict(scores), "bold")
+        verdict = plain_text(forecast_verdict(scores))
         coverage = plain_text(forecast_coverage(scores, forecasts.level))
         print_blocks(console, verdict, _scores_table(forecasts), coverage)
     rows = _forecast_rows if len(forecasts.series) == 1 else _last_rows
@@ -251,10 +273,9 @@ def _facts(path: Path, forecasts: _Forecasts, notes: Sequence[str]) -> dict[str,
     series = forecasts.series
     first = series[0]
     if len(series) == 1:
-        n_known = int(np.isfinite(first.values.to_numpy(dtype=float)).sum())
-        unknown = len(first.values) - n_known
-        more = f", {number(unknown)} of them unknown" if unknown else ""
-        facts = {"Series": f"{path}: {number(len(first.values))} values{more}, {first.span()}"}
+        facts = {"Series": f"{path}: {number(len(first.values))} values, {first_to_last(first)}"}
+        if missing := missing_times(first):
+            facts["Missing"] = missing
         (fitted,) = forecasts.fits.model.series_.values()
         facts |= model_facts(fitted.law, first.values.index)
     else:
@@ -269,22 +290,13 @@ def _facts(path: Path, forecasts: _Forecasts, notes: Sequence[str]) -> dict[str,
 
 def _scores_table(forecasts: _Forecasts) -> Table:
     """Return a table of backtest errors, by method for one series or by series for several."""
-    scores = forecasts.scores
     if len(forecasts.series) == 1:
-        ((_, only),) = scores.items()
+        ((_, only),) = forecasts.scores.items()
+        heads, rows = error_rows(only)
         head = f"{counted(only.horizon, 'step')} from {counted(only.n_origins, 'origin')}"
-        lines = [
-            (name, number(only.mae(name), 3), number(only.mase(name), 3))
-            for name in (OURS, only.other)
-        ]
-        return cells_table((head, "mean abs. error", "scaled (MASE)"), lines)
-    rows = [
-        (name, number(each.mase(OURS), 3), number(each.mase(each.other), 3), percent(each.coverage))
-        for name, each in list(scores.items())[:_MOST_SERIES]
-    ]
-    ours, other, share = mean_scores(scores.values())
-    rows.append((f"mean of {len(scores)}", number(ours, 3), number(other, 3), percent(share)))
-    return cells_table(("scaled errors (MASE)", OURS, "season repeated", "coverage"), rows)
+        return cells_table((head, *heads[1:]), rows)
+    heads, rows = series_rows(forecasts.listed(), forecasts.level)
+    return cells_table(("scaled errors", *heads[6:]), [[row[0], *row[6:]] for row in rows])
 
 
 def _forecast_rows(forecasts: _Forecasts) -> Table:
@@ -300,11 +312,7 @@ def _forecast_rows(forecasts: _Forecasts) -> Table:
 
 def _last_rows(forecasts: _Forecasts) -> Table:
     """Return a table of the last value and the last forecast of each series."""
-    rows = []
-    for one in forecasts.series[:_MOST_SERIES]:
-        rows.append((one.name, forecasts.shown_times(one)[-1], *map(one.shown, one.last)))
-    hidden = len(forecasts.series) - len(rows)
-    if hidden:
-        rows.append((f"{hidden} more", *[""] * 5))
-    level = f"{100.0 * forecasts.level:g} % from"
-    return cells_table(("series", "until", "last value", "forecast", level, "to"), rows)
+    heads, rows = series_rows(forecasts.listed(), forecasts.level)
+    lines = [row[:6] for row in rows[: min(len(forecasts.series), _MOST_SERIES)]]
+    hidden = len(forecasts.series) - len(lines)
+    return cells_table(heads[:6], [*lines, *[[f"{hidden} more", *[""] * 5]] * bool(hidden)])

@@ -14,7 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from bochner._base.limits import LARGEST_TARGET
 from bochner._base.names import naming, shown
-from bochner._base.number_texts import counted
+from bochner._base.number_texts import counted, entry
 from bochner.comparison.split import Split
 from bochner.comparison.study import Model
 from bochner.files.columns import KIND_NAMES, Column, read_column
@@ -174,7 +174,7 @@ def _unlike(model: Model, features: pd.DataFrame) -> str:
         columns = np.flatnonzero(mask.any(axis=0))
         firsts = {names[j]: int(mask[:, j].argmax()) for j in columns}
         examples = [
-            (name, "" if reason == "missing" else shown(features[name].iloc[row]))
+            (name, "" if reason == "missing" else _example(features[name].iloc[row]))
             for name, row in firsts.items()
         ]
         count = int(mask.any(axis=1).sum())
@@ -187,6 +187,10 @@ def _unlike(model: Model, features: pd.DataFrame) -> str:
     if len(features) == 1:
         rows = "The row is unlike the training rows"
     return f"{rows}: {'; '.join(parts)}. Their intervals and probabilities allow for it."
+
+
+def _example(value: object) -> str:
+    return entry(value, 6) if isinstance(value, float) else shown(value)
 
 
 def fitted_rows(model: Model, fresh: Fresh) -> tuple[str, NDArray[np.bool_] | None]:

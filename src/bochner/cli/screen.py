@@ -8,18 +8,20 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from bochner._base.number_texts import counted, number, percent
+from bochner._base.number_texts import counted, percent
 from bochner.cli.output import cells_table, plain_text, print_blocks
 from bochner.comparison.contenders import OURS
-from bochner.comparison.outcomes import (
-    METRICS,
-    OF_CLASSES,
-    OF_NUMBERS,
-    Outcome,
-    Score,
-)
+from bochner.comparison.outcomes import METRICS, OF_CLASSES, OF_NUMBERS, Outcome
 from bochner.comparison.study import Study, TableFacts
-from bochner.comparison.verdict import LEAST_PAIR, calibration, no_pairs, sum_of_shares, verdict
+from bochner.comparison.verdict import (
+    LEAST_PAIR,
+    calibration,
+    metric_texts,
+    no_pairs,
+    seconds_texts,
+    sum_of_shares,
+    verdict,
+)
 from bochner.tables.sensitivity import VarianceShares
 
 _FEWEST_SHOWN, _MOST_SHOWN, _LEAST_SHARE = 3, 10, 0.005
@@ -32,15 +34,9 @@ _SHOWN_PAIRS = 4
 _MOST_CLASSES = 12
 """Largest number of classes of a printed confusion matrix, which then fits 100 characters."""
 
-_HEADINGS = {**METRICS, "r2": "explained"}  # Fits 80 characters
+_HEADINGS = {**METRICS, "r2": "explained", "average_precision": "precision"}  # Fits 80 characters
 _WITH_ERROR = ("rmse", "log_loss", "error")
 """Metrics that are shown with their standard error: a line has 80 characters."""
-
-_PLAIN = (1e-3, 1e6)
-"""Range of absolute values that are printed without a power of ten."""
-
-_SHARES = ("r2", "coverage")
-"""Metrics that are shown in per cent."""
 
 
 def print_studies(console: Console, studies: Sequence[Study], warned: Sequence[str] = ()) -> None:
@@ -119,12 +115,13 @@ def scores_table(outcomes: Mapping[str, Outcome]) -> Table:
     """Return a table of the errors of methods with standard errors, the smallest error first."""
     shown = _metrics(outcomes.values())
     order = sorted(outcomes, key=lambda name: _rank(outcomes[name], shown))
-    has_time = any(np.isfinite(outcome.seconds) for outcome in outcomes.values())
-    headings = ["method", *(_HEADINGS[name] for name in shown), *(["seconds"] * has_time)]
-    table = cells_table(headings, [])
-    for name in order:
-        cells = [name, *_cells(outcomes[name], shown)]
-        cells += [number(outcomes[name].seconds, 2)] * has_time
+    seconds = [outcomes[name].seconds for name in order]
+    columns = [order, *_columns([outcomes[name] for name in order], shown)]
+    columns += [seconds_texts(seconds)] * bool(np.isfinite(seconds).any())
+    table = cells_table(
+        ["method", *(_HEADINGS[name] for name in shown), "seconds"][: len(columns)], []
+    )
+    for name, cells in zip(order, zip(*columns, strict=True), strict=True):
         style = "bold" if name == OURS and len(order) > 1 else ""
         table.add_row(*map(plain_text, cells), style=style)
     return table
@@ -138,30 +135,17 @@ def _metrics(outcomes: Collection[Outcome]) -> list[str]:
 
 def _rank(outcome: Outcome, metrics: Sequence[str]) -> tuple[bool, float]:
     scores = outcome.scores()
-    first = next(name for name in metrics if name in scores)
+    first = next(name for name in (*metrics, "error") if name in scores)
     return first != metrics[0], scores[first].value
 
 
-def _cells(outcome: Outcome, metrics: Sequence[str]) -> list[str]:
-    scores = outcome.scores()
-    return [_shown(scores.get(name), name) for name in metrics]
-
-
-def _shown(score: Score | None, metric: str) -> str:
-    """Return a metric with its standard error, or a dash."""
-    if score is None:
-        return "–"
-    if metric in _SHARES:
-        return f"{100.0 * score.value:.1f} %"
-    has_error = metric in _WITH_ERROR and np.isfinite(score.std_error)
-    error = f" ± {_short(float(f'{score.std_error:.2g}'))}" if has_error else ""
-    return f"{_short(score.value)}{error}"
-
-
-def _short(value: float) -> str:
-    """Return a number with four digits, or with three digits and a power of ten."""
-    text = number(value, plain=_PLAIN)
-    return number(value, 3, _PLAIN) if "e" in text else text
+def _columns(outcomes: Sequence[Outcome], metrics: Sequence[str]) -> list[list[str]]:
+    """Return the texts of each metric of outcomes."""
+    scores = [outcome.scores() for outcome in outcomes]
+    return [
+        metric_texts(name, [each.get(name) for each in scores], errors=name in _WITH_ERROR)
+        for name in metrics
+    ]
 
 
 def share_tables(importance: VarianceShares, pairs: VarianceShares | None) -> list[Table]:
@@ -211,7 +195,7 @@ def confusion_table(outcome: Outcome) -> Table | Text:
 def groups_table(groups: Mapping[str, Outcome], name: str, left_out: Collection[str] = ()) -> Table:
     """Return a table of row counts and errors by group, without the metrics in ``left_out``."""
     shown = [metric for metric in _metrics(groups.values()) if metric not in left_out]
-    rows = [
-        [label, f"{len(outcome.y):,}", *_cells(outcome, shown)] for label, outcome in groups.items()
-    ]
-    return cells_table([name, "rows", *(_HEADINGS[metric] for metric in shown)], rows)
+    counts = [f"{len(outcome.y):,}" for outcome in groups.values()]
+    columns = [list(groups), counts, *_columns(list(groups.values()), shown)]
+    heads = [name, "rows", *(_HEADINGS[metric] for metric in shown)]
+    return cells_table(heads, list(map(list, zip(*columns, strict=True))))

@@ -1,4 +1,4 @@
-"""Forecasts of the series of a table, and their errors next to those of a naive forecast."""
+"""Forecasts of the series of a table, and their errors next to those of other methods."""
 
 from __future__ import annotations
 
@@ -11,22 +11,20 @@ from numpy.typing import NDArray
 from sklearn.base import clone
 
 from bochner._base.arrays import Array, as_array
-from bochner._base.number_texts import counted, number, percent, whole_percents
+from bochner._base.number_texts import counted, number
 from bochner._base.progress import Progress
 from bochner.comparison.contenders import OURS
-from bochner.comparison.outcomes import coverage_of
+from bochner.comparison.simple_forecasts import simple_forecasts
 from bochner.files.errors import InputError
 from bochner.files.series_table import ONE, SeriesColumns, TableSeries
 from bochner.series.calendars import holiday_inputs
+from bochner.series.fitted_series import FittedSeries
 from bochner.series.forecaster import Forecaster
-from bochner.series.rolling_origins import FEWEST_BEFORE, season_steps, seasonal_scale
-from bochner.series.series_law import SeriesLaw
+from bochner.series.rolling_origins import FEWEST_BEFORE, calendar_steps, seasonal_scale
 from bochner.series.series_rows import read_series
 
 if TYPE_CHECKING:
     import pandas as pd
-
-SEASON_REPEATED, LAST_REPEATED = "last season repeated", "last value repeated"
 
 _MOST_ORIGINS = 3
 """Number of origins; each takes one fit, so the comparison takes at most three times as long."""
@@ -42,20 +40,24 @@ class OriginScores:
 
     horizon: int
     n_origins: int
-    season: int  # Season of the naive forecast in steps; 1 repeats the last value
+    season: int  # Steps of the differences that scale the errors
     errors: dict[str, Array]
     scaled: dict[str, Array]
     covered: Array
     origins: NDArray[Any]
 
     @property
-    def other(self) -> str:
-        """Name of the naive method, which repeats the last season or value."""
-        return SEASON_REPEATED if self.season > 1 else LAST_REPEATED
+    def methods(self) -> list[str]:
+        """Names of all methods in increasing order of their mean absolute errors."""
+        return sorted(self.errors, key=self.mae)
 
     def mae(self, method: str) -> float:
         """Return the mean absolute error of a method."""
         return float(np.abs(self.errors[method]).mean())
+
+    def rmse(self, method: str) -> float:
+        """Return the root mean square error of a method."""
+        return float(np.sqrt(np.mean(self.errors[method] ** 2)))
 
     def mase(self, method: str) -> float:
         """Return the mean absolute scaled error of a method, NaN without a scale."""
@@ -68,31 +70,44 @@ class OriginScores:
 
 
 def origin_scores(
-    model: Forecaster, y: pd.Series, X: pd.DataFrame | None, horizon: int, level: float
+    model: Forecaster,
+    y: pd.Series,
+    X: pd.DataFrame | None,
+    horizon: int,
+    level: float,
+    seasons: Mapping[str, int] | None = None,
 ) -> OriginScores | None:
-    """Return errors from up to three origins; ``None`` if the series is too short."""
+    """Return errors from up to three origins; ``None`` if the series is too short.
+
+    Other methods use the ``seasons``, by default those of the calendar, in steps by name.
+    """
     n_origins = min(_MOST_ORIGINS, (len(y) - max(horizon, FEWEST_BEFORE)) // horizon)
     if n_origins < 1:
         return None
-    season = season_steps(read_series(y, None, None))
+    seasons = calendar_steps(read_series(y, None, None)) if seasons is None else seasons
+    season = min(seasons.values(), default=1)
     if len(y) - n_origins * horizon <= season:
         season = 1
     try:
         table = model.cross_validate(y, horizon, n_origins, X, level=level, season_length=season)
     except ValueError:  # The values before the first origin are constant, or too few
         return None
-    return _scores(y, table, horizon, season)
+    return _scores(y, table, horizon, season, seasons)
 
 
-def _scores(y: pd.Series, table: pd.DataFrame, horizon: int, season: int) -> OriginScores:
+def _scores(
+    y: pd.Series, table: pd.DataFrame, horizon: int, season: int, seasons: Mapping[str, int]
+) -> OriginScores:
     """Return the errors in a table of `bochner.Forecaster.cross_validate` for one series."""
     values = y.to_numpy(dtype=np.float64)
     observed, origins = table["observed"].to_numpy(), table["origin"].to_numpy()
     is_known, distinct = np.isfinite(observed), np.unique(origins)
-    repeated = [repeated_season(values[:origin], horizon, season) for origin in distinct]
+    simple = [simple_forecasts(values[:origin], horizon, seasons) for origin in distinct]
     scales = [seasonal_scale(values[:origin], season) for origin in distinct]
-    other = SEASON_REPEATED if season > 1 else LAST_REPEATED
-    predicted = {OURS: table["predicted"].to_numpy(), other: np.concatenate(repeated)}
+    predicted = {OURS: table["predicted"].to_numpy()}
+    # A season that is too long for the first origin is left out at all of them.
+    for name in simple[0]:
+        predicted[name] = np.concatenate([forecasts[name] for forecasts in simple])
     errors = {name: (observed - each)[is_known] for name, each in predicted.items()}
     scale = np.repeat(scales, horizon)[is_known]
     scaled = {name: error / scale for name, error in errors.items()}
@@ -101,44 +116,33 @@ def _scores(y: pd.Series, table: pd.DataFrame, horizon: int, season: int) -> Ori
     return OriginScores(horizon, n_origins, season, errors, scaled, covered, origins[is_known])
 
 
-def repeated_season(values: Array, horizon: int, season: int) -> Array:
-    """Return forecasts (horizon,) that repeat the last season, by its last known values."""
-    known_values = values[np.isfinite(values)]
-    pattern = []
-    for step in range(season):
-        same = values[::-1][season - 1 - step :: season]
-        same = same[np.isfinite(same)]
-        pattern.append(same[0] if len(same) else known_values[-1])
-    return np.resize(pattern, horizon)
+def best_other(scores: Collection[OriginScores]) -> str:
+    """Return the other method of the smallest error, among the methods of all series."""
+    if len(scores) == 1:
+        (only,) = scores
+        return next(name for name in only.methods if name != OURS)
+    shared = [name for name in next(iter(scores)).errors if all(name in s.errors for s in scores)]
+    means = {name: _mean([s.mase(name) for s in scores]) for name in shared if name != OURS}
+    return min(means, key=lambda name: np.inf if np.isnan(means[name]) else means[name])
 
 
 def mean_scores(scores: Collection[OriginScores]) -> tuple[float, float, float]:
-    """Return mean scaled errors of the model and of naive forecasts, and the coverage."""
-    errors = as_array([(each.mase(OURS), each.mase(each.other)) for each in scores])
+    """Return mean scaled errors of the model and of the best other method, and the coverage."""
     ours, other = (
-        float(np.nanmean(part)) if np.isfinite(part).any() else np.nan for part in errors.T
+        _mean([each.mase(name) for each in scores]) for name in (OURS, best_other(scores))
     )
     return ours, other, float(np.concatenate([each.covered for each in scores]).mean())
 
 
-_ALIKE = 0.05
-"""Relative difference of mean errors below which no method is called better."""
+def _mean(sizes: Sequence[float]) -> float:
+    """Return the mean of the finite numbers, or NaN."""
+    return float(np.nanmean(sizes)) if np.isfinite(sizes).any() else np.nan
+
 
 _PLAIN = (1e-3, 1e9)
 """Range of the largest absolute value in which numbers are shown without a power of ten."""
 
-_DIGITS = 3
-"""Values are rounded to this number of significant digits of the interval width."""
-
-_SCALES = {
-    "floor": "values of zero or more",
-    "sqrt": "square roots of the values",
-    "log": "logarithms of the values",
-}
-"""Description of the modelled quantity, by transformation."""
-
-_NO_SEASONS = ("trend", "inputs", "remainder")
-"""Components that are neither seasons nor cycles."""
+_DIGITS = 3  # Values are rounded to this number of significant digits of the interval width
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -153,14 +157,35 @@ class SeriesForecast:
     upper: Array
     inputs: pd.DataFrame | None = None  # Known inputs (n + h, d) of the series and its forecast
 
-    def shown(self, value: float) -> str:
-        """Return a value as text, with as many decimals as suit the widths of the intervals."""
+    paths: Array | None = None  # (S, h): Joint draws of the values at ``times``
+    unit: str = "time"  # Noun of a step, such as "day"
+
+    @property
+    def decimals(self) -> int | None:
+        """Number of decimals that suit the widths of the intervals; None for powers of ten."""
         width = float(np.median(self.upper - self.lower))
         largest = float(np.abs([*self.mean, *self.lower, *self.upper]).max())
-        if not width or not _PLAIN[0] <= largest < _PLAIN[1] or not np.isfinite(value):
+        if not width or not _PLAIN[0] <= largest < _PLAIN[1]:
+            return None
+        return max(0, _DIGITS - 1 - int(np.floor(np.log10(width))))
+
+    def shown(self, value: float) -> str:
+        """Return a value as text, with as many decimals as suit the widths of the intervals."""
+        decimals = self.decimals
+        if decimals is None or not np.isfinite(value):
             return number(value)
-        decimals = max(0, _DIGITS - 1 - int(np.floor(np.log10(width))))
         return f"{value:,.{decimals}f}"
+
+    def written(self, values: Array) -> Array:
+        """Return values for a file, rounded to one decimal more than `shown`."""
+        decimals = self.decimals
+        return values if decimals is None else np.round(values, decimals + 1)
+
+    @property
+    def are_counts(self) -> bool:
+        """Whether all values are whole numbers of zero or more, so that they have a total."""
+        known = self.values.dropna().to_numpy(dtype=np.float64)
+        return bool((known >= 0.0).all() and (known == np.round(known)).all())
 
     @property
     def last(self) -> list[float]:
@@ -168,94 +193,10 @@ class SeriesForecast:
         parts = self.values.dropna().to_numpy(), self.mean, self.lower, self.upper
         return [float(part[-1]) for part in parts]
 
-    def span(self) -> str:
-        """Return the first and the last time of the series, as text."""
-        first, last = shown_times(self.values.index[[0, -1]])
-        return f"{first} to {last}"
 
-
-_MOST_BREAKS = 4
-"""Largest number of outliers or shifts that are listed."""
-
-
-def shown_times(times: Any) -> list[str]:
-    """Return times of a pandas index as text; dates at midnight have no time of day."""
-    if hasattr(times, "normalize"):  # Periods or dates
-        if (times == times.normalize()).all():
-            return [time.strftime("%Y-%m-%d") for time in times]
-        return [time.isoformat(sep=" ", timespec="minutes") for time in times]
-    return [f"{time:.10g}" if times.dtype.kind == "f" else str(time) for time in times]
-
-
-def model_facts(law: SeriesLaw, index: object = None) -> dict[str, str]:
-    """Return facts by name on the model of a series; with an index, breaks have their times."""
-    trends = law.trends()
-    shares = zip(trends, whole_percents(list(trends.values())), strict=True)
-    facts = {
-        "Seasons": ", ".join(_seasons(law)) or "none",
-        "Trend": ", ".join(f"{trend} ({share} %)" for trend, share in shares if share),
-    }
-    if law.transformation in _SCALES:
-        facts["Scale"] = _SCALES[law.transformation]
-    if len(law.outliers):
-        facts["Outliers"] = f"{_breaks(law, law.outliers, index)}, ignored"
-    if len(law.shifts):
-        facts["Shifts"] = f"of the level at {_breaks(law, law.shifts, index)}"
-    return facts
-
-
-def _breaks(law: SeriesLaw, times: Array, index: Any) -> str:
-    """Return a list of the first times of outliers or shifts, or their number without an index."""
-    if index is None:
-        return counted(len(times), "time")
-    shown = shown_times(index[law.positions(times[:_MOST_BREAKS])])
-    rest = len(times) - len(shown)
-    return ", ".join(shown) + (f" and {rest} more" if rest else "")
-
-
-def _seasons(law: SeriesLaw) -> list[str]:
-    """Describe the seasons and cycles of the best model, then those of other models only."""
-    names = [period.name for period in law.periods()]
-    others = [name for name in law.components if name not in (*names, *_NO_SEASONS)]
-    for name in others:
-        weights = [m.weights.sum() for m in law.members if name in m.model.components]
-        names.append(f"{name} (probability {percent(float(sum(weights)))})")
-    return names
-
-
-def forecast_verdict(scores: Collection[OriginScores]) -> str:
-    """Return a sentence that compares a model's forecast errors with those of naive forecasts."""
-    if not scores:
-        return "The series are too short to measure forecasts of their last values."
-    ours, other, _ = mean_scores(scores)
-    names = {each.other for each in scores}
-    what = (names.pop() if len(names) == 1 else SEASON_REPEATED).removesuffix(" repeated")
-    if not np.isfinite([ours, other]).all() or not other:
-        return (
-            "Forecasts from past origins could not be compared with forecasts that repeat the "
-            f"{what}."
-        )
-    change = ours / other - 1.0
-    how = f"{percent(abs(change))} {'smaller' if change < 0.0 else 'larger'} than"
-    if abs(change) <= _ALIKE:
-        how = "as large as"
-    return (
-        f"Errors of forecasts from past origins are {how} those of forecasts that repeat the "
-        f"{what}."
-    )
-
-
-def forecast_coverage(scores: Collection[OriginScores], level: float) -> str:
-    """Return a sentence on the coverage of intervals; values of one forecast are dependent."""
-    covered = np.concatenate([each.covered for each in scores]).astype(np.bool_)
-    forecasts = [f"{i} {origin}" for i, each in enumerate(scores) for origin in each.origins]
-    coverage = coverage_of(covered, level, np.asarray(forecasts))
-    return (
-        f"The {100.0 * level:g} % intervals contain {percent(coverage.observed)} of these "
-        f"{counted(len(covered), 'value')}, {coverage.judgement} (calibrated intervals contain "
-        f"{percent(coverage.lower).removesuffix(' %')} to {percent(coverage.upper)})."
-    )
-
+_N_PATHS = 1_000
+"""Number of joint draws for sums and means of a forecast: ends of 90 % intervals then have an error
+of a fifteenth of a standard deviation."""
 
 _MOST_COMPARED = 20
 """Largest number of series that are also backtested, selected evenly from all series."""
@@ -344,7 +285,11 @@ def forecast_each(
             mean, lower, upper = map(as_array, (forecast, *ends))
             name = request.columns.target if request.columns.series is None else one.name
             times = forecast.index.rename(request.columns.time)
-            series.append(SeriesForecast(name, one.values, times, mean, lower, upper, X))
+            paths = as_array(fitted.sample(horizon, _N_PATHS, later, random_state=0)).T
+            unit = fitted.series_[ONE].timeline.unit_of_step
+            series.append(
+                SeriesForecast(name, one.values, times, mean, lower, upper, X, paths, unit)
+            )
             models[one.name] = model
         except (TypeError, ValueError) as error:
             errors[one.name] = error
@@ -368,7 +313,19 @@ def past_scores(fits: SeriesFits, request: Request, progress: Progress) -> dict[
         places = (place + 1, len(some)) if len(some) > 1 else ()
         progress("forecasting from past origins", *places)
         past = None if one.inputs is None else one.inputs.iloc[: len(one.values)]
-        result = origin_scores(fits.model, one.values, past, len(one.mean), request.level)
+        name = ONE if request.columns.series is None else one.name
+        seasons = _season_steps(fits.model.series_[name], one.values)
+        result = origin_scores(fits.model, one.values, past, len(one.mean), request.level, seasons)
         if result is not None:
-            scores[ONE if request.columns.series is None else one.name] = result
+            scores[name] = result
     return scores
+
+
+def _season_steps(fitted: FittedSeries, values: pd.Series) -> dict[str, int]:
+    """Return the steps of the calendar's seasons and of those that the model found, by name."""
+    seasons, step = calendar_steps(read_series(values, None, None)), fitted.timeline.step
+    for period in fitted.law.periods() if step else ():
+        steps = round(period.length / (step or 1.0))
+        if all(abs(steps - others) > 1 for others in seasons.values()):
+            seasons[period.name.removeprefix("1 ")] = steps
+    return dict(sorted(seasons.items(), key=lambda item: item[1]))

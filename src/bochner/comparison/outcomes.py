@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from scipy.special import ndtri
 from scipy.stats import binom
 from sklearn.base import BaseEstimator
-from sklearn.metrics import confusion_matrix, roc_auc_score
+from sklearn.metrics import average_precision_score, confusion_matrix, roc_auc_score
 
 from bochner._base.arrays import Array, Floats, Index, Mask, as_array
 from bochner.comparison.split import Split
@@ -31,6 +31,8 @@ METRICS: Mapping[str, str] = MappingProxyType(
         "log_loss": "log loss",
         "error": "error rate",
         "auc": "AUC",
+        "average_precision": "average precision",
+        "top_tenth": "in riskiest tenth",
     }
 )
 """Column headings of metrics, by the name of the metric."""
@@ -38,13 +40,17 @@ METRICS: Mapping[str, str] = MappingProxyType(
 OF_NUMBERS = ("rmse", "mae", "r2", "coverage")
 """Metrics shown in tables for regression."""
 
-OF_CLASSES = ("log_loss", "error", "auc")
-"""Metrics shown in tables for classification."""
+OF_CLASSES = ("log_loss", "error", "auc", "average_precision", "top_tenth")
+"""Metrics shown in tables for classification; the error rate only if no class is rare, and the last
+two only if one is."""
 
-SHARES = ("r2", "coverage", "error")
+SHARES = ("r2", "coverage", "error", "top_tenth")
 """Metrics that are shown in per cent."""
 
-OF_SPREAD = ("r2", "auc")
+_FREQUENT = 0.9
+"""Share of one class above which the other classes are rare, so that error rates say little."""
+
+OF_SPREAD = ("r2", "auc", "average_precision", "top_tenth")
 """Metrics that depend on the spread of the targets, so they do not compare kinds of rows."""
 
 KINDS_OF_ROWS: Mapping[str, str] = MappingProxyType(
@@ -78,6 +84,26 @@ class Score:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
+class RareClass:
+    """A rare class: its name, the rows (n,) where it is observed, and its probabilities (n,)."""
+
+    name: str
+    is_observed: Mask
+    stated: Array
+
+    @property
+    def n(self) -> int:
+        """Number of rows of the class."""
+        return int(self.is_observed.sum())
+
+    def hits(self, share: float = 0.1) -> tuple[int, int, float]:
+        """Return counts of the riskiest share of the rows and of hits, and the threshold."""
+        n_rows = int(np.ceil(share * len(self.stated) - 1e-9))
+        rows = np.argsort(-self.stated, kind="stable")[:n_rows]
+        return n_rows, int(self.is_observed[rows].sum()), float(self.stated[rows[-1]])
+
+
+@dataclass(frozen=True, slots=True, eq=False)
 class Outcome:
     """Predictions of one target for n test rows, with the observed values ``y`` (n,).
 
@@ -101,7 +127,19 @@ class Outcome:
     def metrics(self) -> list[str]:
         """Names of the metrics that tables show; the first one ranks methods."""
         names, scores = OF_NUMBERS if self.classes is None else OF_CLASSES, self.scores()
-        return [name for name in names if name in scores]
+        return [n for n in names if n in scores and (n != "error" or self.rare is None)]
+
+    @property
+    def rare(self) -> "RareClass | None":
+        """The second class in frequency if one class has over 90 % of the rows."""
+        if self.classes is None or self.probability is None or len(self.classes) < 2:
+            return None
+        counts = [np.sum(self.y == name) for name in self.classes]
+        first, k = np.argsort(np.negative(counts), kind="stable")[:2]
+        if not counts[k] or counts[first] <= _FREQUENT * len(self.y):
+            return None
+        observed = np.asarray(self.y == self.classes[k])
+        return RareClass(str(self.classes[k]), observed, as_array(self.probability[:, k]))
 
     def part(self, rows: Index | Mask) -> "Outcome":
         """Return the outcome restricted to some of the rows."""
@@ -154,6 +192,11 @@ class Outcome:
             if len(self.classes) == 2 and len(np.unique(self.y)) == 2:
                 second = self.y == self.classes[1]
                 scores["auc"] = Score(float(roc_auc_score(second, self.probability[:, 1])))
+            if (rare := self.rare) is not None:
+                pair, share = (rare.is_observed, rare.stated), rare.hits()[1] / rare.n
+                scores["auc"] = Score(float(roc_auc_score(*pair)))
+                scores["average_precision"] = Score(float(average_precision_score(*pair)))
+                scores["top_tenth"] = Score(share, float(np.sqrt(share * (1.0 - share) / rare.n)))
         return scores
 
 

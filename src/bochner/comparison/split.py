@@ -299,11 +299,7 @@ def split_rows(
 
 
 def _parts(
-    names: Index,
-    what: str,
-    test_size: float,
-    seed: int | None,
-    classes: NDArray[Any] | None = None,
+    names: Index, what: str, test_size: float, seed: int | None, classes: NDArray[Any] | None = None
 ) -> tuple[Index, Index]:
     """Return the names of both parts, stratified by classes; without a seed, the last to test."""
     strata, single = None, names[:0]

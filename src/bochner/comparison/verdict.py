@@ -1,13 +1,14 @@
 """Sentences on a study: accuracy, comparison with other methods, and calibration."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
 
 import numpy as np
 from scipy.stats import norm
 
-from bochner._base.number_texts import number, percent, with_error
+from bochner._base.arrays import Array, Mask, as_array
+from bochner._base.number_texts import number, percent, percents, with_errors
 from bochner.comparison.leaks import Leak
 from bochner.comparison.outcomes import (
     METRICS,
@@ -44,6 +45,12 @@ _LITTLE = 0.05
 
 _ALIKE = 0.005
 """Relative difference of errors that rounds to 0 %."""
+
+_AREAS = ("auc", "average_precision")
+"""Metrics between zero and one, which have three decimals."""
+
+_MANY_SECONDS = 100.0
+"""Time in seconds from which times of methods are whole seconds."""
 
 _SCOPES = {
     "random": "new rows",
@@ -82,11 +89,41 @@ class Difference:
         return f"the difference is {'' if self.is_certain else 'not '}significant"
 
 
+def metric_texts(name: str, scores: Sequence[Score | None], *, errors: bool = True) -> list[str]:
+    """Return a metric of several methods, with equal decimals and, if known, standard errors.
+
+    Shares are in per cent; unknown metrics are dashes.
+    """
+    filled = [score or Score(np.nan) for score in scores]
+    values, std_errors = ([getattr(s, part) for s in filled] for part in ("value", "std_error"))
+    if name in SHARES and errors and np.isfinite(std_errors).any():
+        return [percent(*pair) for pair in zip(values, std_errors, strict=True)]
+    if name in SHARES:
+        return [percent(value, digits=1) for value in values]
+    if name in _AREAS:
+        return [f"{value:.3f}" if np.isfinite(value) else "–" for value in values]
+    texts = with_errors(values, std_errors)
+    if errors:
+        return texts
+    pairs = zip(texts, values, strict=True)
+    return [number(value, 3) if "e" in text else text.partition(" ±")[0] for text, value in pairs]
+
+
 def metric_text(name: str, score: Score) -> str:
     """Return a metric with its standard error, if known; shares of rows in per cent."""
-    if name in SHARES:
-        return percent(score.value, score.std_error)
-    return f"{score.value:.3f}" if name == "auc" else with_error(score.value, score.std_error)
+    return metric_texts(name, [score])[0]
+
+
+def seconds_texts(seconds: Sequence[float]) -> list[str]:
+    """Return times in seconds with equal decimals; ten thousandths of a second are of no use.
+
+    >>> seconds_texts([0.0079, 8.17, 35.0]), seconds_texts([0.3, 539.0])
+    (['< 0.1', '8.2', '35.0'], ['< 1', '539'])
+    """
+    decimals = int(max((s for s in seconds if np.isfinite(s)), default=0.0) < _MANY_SECONDS)
+    least = 10.0**-decimals
+    texts = [f"{s:,.{decimals}f}" if s >= least else f"< {least:g}" for s in seconds]
+    return [text if np.isfinite(s) else "–" for text, s in zip(texts, seconds, strict=True)]
 
 
 def scope(study: Study) -> str:
@@ -137,10 +174,7 @@ def verdict(study: Study) -> str:
     metric = METRICS[our_outcome.metrics[0]]
     if abs(gap.ratio - 1.0) < _ALIKE:
         return f"{text} The {metric} equals that of {other}."
-    chance = "" if gap.is_certain else f", but {gap.conclusion}"
-    if n_others > 1 and gap.is_certain:
-        chance = f", significant among {n_others} comparisons"
-    return f"{text} The {metric} is {gap.change} than that of {other}{chance}."
+    return f"{text} The {metric} is {gap.change} than that of {other}; {gap.conclusion}."
 
 
 def suspicion(leak: Leak) -> str:
@@ -158,21 +192,35 @@ def _numbers_verdict(study: Study) -> str:
             f"The columns explain little of {study.target!r}: predictions for {scope(study)} "
             f"explain {percent(max(explained, 0.0))} of its variance."
         )
-    share = "" if np.isnan(explained) else f" and explain {percent(explained)} of its variance"
-    return (
+    spread = float(np.std(outcome.y))
+    size = f", {percent(typical / spread)} of its standard deviation" if spread > 0.0 else ""
+    text = (
         f"Predictions of {study.target!r} for {scope(study)} are typically off by "
-        f"{number(typical, 3)} (median){share}."
+        f"{number(typical, 2)} (median){size}."
+    )
+    return (
+        text
+        if np.isnan(explained)
+        else f"{text} They explain {percent(explained)} of its variance."
     )
 
 
 def _classes_verdict(study: Study) -> str:
-    outcome = study.own
-    right = 1.0 - outcome.scores()["error"].value
+    outcome, scores = study.own, study.own.scores()
+    if (rare := outcome.rare) is not None:
+        (n, n_hits, _), n_rows = rare.hits(), len(outcome.y)
+        return (
+            f"The riskiest tenth of {scope(study)} ({n:,} of {n_rows:,}) holds "
+            f"{percent(n_hits / rare.n)} of the rows with {study.target} {rare.name!r} ({n_hits:,} "
+            f"of {rare.n:,}), {number(n_hits / rare.n * n_rows / n, 2)} times as many as a random "
+            f"tenth. The area under the ROC curve is {scores['auc'].value:.2f}."
+        )
     classes, counts = np.unique(outcome.y, return_counts=True)
-    most = counts.max() / len(outcome.y)
+    most = float(counts.max() / len(outcome.y))
     return (
-        f"The predicted {study.target!r} is right for {percent(right)} of {scope(study)} (always "
-        f"predicting {str(classes[np.argmax(counts)])!r}: {percent(float(most))})."
+        f"The predicted {study.target!r} is right for {percent(1.0 - scores['error'].value)} of "
+        f"{scope(study)}. Always predicting {str(classes[np.argmax(counts)])!r} is right for "
+        f"{percent(most)}."
     )
 
 
@@ -183,25 +231,42 @@ def calibration(study: Study) -> str:
         return _coverage_sentence(outcome)
     if outcome.probability is None:
         return "The model has no probabilities."
-    highest, gap = outcome.probability.max(axis=1), excess(outcome)
+    rare = outcome.rare
+    stated, observed = (
+        _stated_and_observed(outcome) if rare is None else (rare.stated, rare.is_observed)
+    )
+    gap = _excess(stated, observed, outcome)
     judgement = f"{'more' if gap.value > 0.0 else 'less'} often than predicted"
     if abs(gap.value) <= _CERTAIN * gap.std_error:
         judgement = "as expected"
-    shares = highest, outcome.prediction == outcome.y
-    predicted, observed = (percent(float(np.mean(share)), digits=1) for share in shares)
+    shares = percents([float(stated.mean()), float(observed.mean())])
+    n_rows = f"the {len(outcome.y):,} test rows"
+    if rare is not None:
+        return (
+            f"The mean probability of {rare.name!r} is {shares[0]}, and {shares[1]} of {n_rows} "
+            f"have this class, {judgement}."
+        )
     return (
-        f"Predicted classes have a mean probability of {predicted} and are right for {observed} of "
-        f"the {len(outcome.y):,} test rows, {judgement}."
+        f"Predicted classes have a mean probability of {shares[0]} and are right for {shares[1]} "
+        f"of {n_rows}, {judgement}."
     )
+
+
+def _stated_and_observed(outcome: Outcome) -> tuple[Array, Mask]:
+    assert outcome.probability is not None
+    right = np.asarray(outcome.prediction == outcome.y)
+    return as_array(outcome.probability.max(axis=1)), right
 
 
 def excess(outcome: Outcome) -> Score:
     """Return accuracy minus mean probability of the predicted class, with its standard error."""
-    assert outcome.probability is not None
-    highest = outcome.probability.max(axis=1)
-    gap = mean_score((outcome.prediction == outcome.y) - highest, outcome.clusters)
+    return _excess(*_stated_and_observed(outcome), outcome)
+
+
+def _excess(stated: Array, observed: Mask, outcome: Outcome) -> Score:
+    gap = mean_score(observed - stated, outcome.clusters)
     # The empirical standard error would be too small if all of a few rows are right.
-    expected_error = float(np.sqrt(np.mean(highest * (1.0 - highest)) / len(highest)))
+    expected_error = float(np.sqrt(np.mean(stated * (1.0 - stated)) / len(stated)))
     return Score(gap.value, max(expected_error, float(np.nan_to_num(gap.std_error))))
 
 

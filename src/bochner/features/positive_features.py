@@ -102,13 +102,9 @@ class PositiveFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
     Notes
     -----
     FAVOR+ draws frequencies from the standard normal law and gives them equal weights. Here
-    queries and keys are centred and mapped so that features vary least, and frequencies come in
-    opposite pairs; then their weights are fitted or, with ``"sampled"``, their law
-    (:class:`~bochner.spectral.positive_measure.PositiveMeasure`).
-
-    The features of very unlike rows differ by many orders; :meth:`attention` works with their
-    logarithms, and so does not overflow where :meth:`transform` raises ``ValueError``, nor divide
-    by sums that are zero.
+    queries and keys are centred and mapped so that features vary least, frequencies come in
+    opposite pairs, and weights or the law of frequencies are fitted. :meth:`attention` works with
+    logarithms of features, and does not overflow where :meth:`transform` raises ``ValueError``.
 
     References
     ----------

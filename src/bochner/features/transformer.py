@@ -131,10 +131,8 @@ class FourierFeatures(
         form; ``None`` with fitted weights.
     predicted_error_ : float or None
         Expected root mean square error over pairs of distinct rows, relative to the root mean
-        square of the kernel over them, as :func:`bochner.diagnose` reports it; ``None`` unless
-        frequencies are drawn from a designed measure. The value holds for independent frequencies,
-        or for orthogonal ones if the variance of their blocks is known. The error of other schemes
-        is smaller, by a fifth at most.
+        square of the kernel, for frequencies from a designed measure; ``None`` for others. The
+        error is smaller, by at most a fifth, if the scheme is neither independent nor orthogonal.
     fit_error_ : float or None
         Relative error on held-out rows, with ``weights="least_squares"``.
 

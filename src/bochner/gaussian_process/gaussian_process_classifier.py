@@ -67,10 +67,9 @@ class GaussianProcessClassifier(ScikitProcess, gaussian_process.GaussianProcessC
         Covariance function of the latent functions: an object of
         :mod:`sklearn.gaussian_process.kernels` or of :mod:`bochner.kernels`. Its hyper-parameters
         are learned within their bounds, for each class. ``None`` is a constant, learned for each
-        class, times a Gaussian kernel with a length scale for each input. The length scales are
-        those of greatest evidence of regression on indicators of the classes, and fixed: the
-        likelihood of a few hundred labels would fit them too closely. With ``optimizer=None``
-        the kernel is ``ConstantKernel(1.0) * RBF(1.0)``, as in scikit-learn.
+        class, times a Gaussian kernel with a length scale for each input, learned by regression on
+        indicators of the classes. With ``optimizer=None`` the kernel is
+        ``ConstantKernel(1.0) * RBF(1.0)``, as in scikit-learn.
     optimizer, n_restarts_optimizer, copy_X_train, multi_class, n_jobs
         As in scikit-learn.
     max_iter_predict, warm_start
@@ -78,14 +77,12 @@ class GaussianProcessClassifier(ScikitProcess, gaussian_process.GaussianProcessC
     random_state : int, RandomState instance or None, default=None
         Seed of restarts, searches and landmarks.
     solver : {"auto", "exact", "approximate"}, default="auto"
-        ``"exact"`` takes n³ operations for each class, and learns hyper-parameters on all
-        rows. ``"approximate"`` takes n q² with q landmarks: hyper-parameters are
-        learned on 1,000 rows, and :class:`bochner.KernelGLMClassifier` is fitted to all rows, where
-        the prior mean of a latent function is the log odds of the share of its class. ``"auto"`` is
-        exact up to 1,000 rows. Beyond that it learns hyper-parameters on 1,000 rows, and fits
-        all rows exactly if there are at most 4,000 for two classes, and ``4000 / sqrt(C)`` for
-        ``C`` classes. For more rows it is approximate, except for kernels without a counterpart
-        in :mod:`bochner.kernels` and with ``multi_class="one_vs_one"``.
+        ``"exact"`` takes n³ operations for each class, and learns hyper-parameters on all rows.
+        ``"approximate"`` takes n q² with q landmarks: hyper-parameters are learned on 1,000 rows,
+        and :class:`bochner.KernelGLMClassifier` is fitted to all rows. ``"auto"`` is exact up to
+        1,000 rows. Beyond that it learns hyper-parameters on 1,000 rows, and fits all rows exactly
+        up to 4,000 for two classes and ``4000 / sqrt(C)`` for C classes, else approximately.
+        Kernels that only scikit-learn has and ``multi_class="one_vs_one"`` are always exact.
     n_landmarks : int, default=1024
         Largest number of landmarks among the rows, for ``"approximate"``.
 
@@ -105,7 +102,7 @@ class GaussianProcessClassifier(ScikitProcess, gaussian_process.GaussianProcessC
 
     See Also
     --------
-    bochner.TableClassifier : Several kernels, text columns, probabilities; nothing to tune.
+    bochner.TableClassifier : Several kernels, text columns, probabilities.
     bochner.KernelGLMClassifier : Classes in an order, and one likelihood of several classes.
     """
 

@@ -95,18 +95,15 @@ class KernelGLMRegressor(LawPredictions, RegressorMixin, KernelGLM):
         fit takes n p² operations in each of some fifty Newton steps.
     alpha : float or "evidence", default="evidence"
         Precision of the weights: with a kernel that is one at lag zero, the latent function has
-        the prior variance ``1 / alpha``, in its squared unit. Log rates and log odds have the unit
-        one. (In :class:`bochner.KreinRidge`, ``alpha`` is the ratio of the variances of noise and
-        weights.)
+        the prior variance ``1 / alpha``. (In :class:`bochner.KreinRidge`, ``alpha`` is the ratio
+        of the variances of noise and weights.)
     length_scale : float, sequence of d floats, "median" or "evidence", default="median"
         Length scale of a kernel given by name. ``"evidence"`` learns the kernel's parameters, as
-        in :class:`bochner.KreinRidge`, by the gradient of the evidence on at most 2,000 rows with
-        256 landmarks, which takes several seconds. Scales that are too long, as medians may be for
-        functions of several inputs, leave intervals of the latent function too narrow.
+        in :class:`bochner.KreinRidge`, on at most 2,000 rows with 256 landmarks, which takes
+        several seconds. Intervals of the latent function are too narrow if the scale is too long.
     fit_intercept : bool, default=True
-        Whether to add a constant b. Its prior is normal around the link of the mean
-        target, with a standard deviation of ten units of the latent function. If ``False``, the
-        constant is fixed at the link of the mean target.
+        Whether to learn a constant b, with a normal prior around the link of the mean target of
+        standard deviation ten. If ``False``, it is fixed at the link of the mean target.
 
     Attributes
     ----------
@@ -125,15 +122,9 @@ class KernelGLMRegressor(LawPredictions, RegressorMixin, KernelGLM):
     The latent function is f(x) = z(x)·w + r(x) + b. The features z are those of the kernel at
     landmarks among the rows, with w ~ N(0, I / alpha). The residual r(x) has the variance that
     landmarks leave out, and is independent between different rows (Snelson and Ghahramani, "Sparse
-    Gaussian processes using pseudo-inputs", 2006). With at least as many landmarks as rows the
-    process is that of the kernel. With fewer, the latent function has the right variance at each
-    row, and intervals are wider, because residuals of neighbouring rows are independent.
-
-    The posterior of weights and residuals is approximated by a normal distribution at its mode
-    (Laplace's approximation), which Newton's method finds. ``alpha`` and the parameters of the
-    likelihood maximise the evidence of that approximation (Rasmussen and Williams, "Gaussian
-    Processes for Machine Learning", 2006, chapter 3, in terms of weights). For normal targets it is
-    exact.
+    Gaussian processes using pseudo-inputs", 2006), so that intervals are wider with fewer
+    landmarks. The posterior is approximated by a normal distribution at its mode (Laplace's
+    approximation); ``alpha`` and the parameters of the likelihood maximise its evidence.
     """
 
     likelihood: Likelihood | str = "gaussian"
@@ -318,9 +309,8 @@ class KernelGLMClassifier(LabelledClassifier, KernelGLM):
     Notes
     -----
     With ``alpha="evidence"`` the standard deviation ``alpha ** -0.5`` of the latent functions
-    has a half-Cauchy prior of scale one, in log odds, and ``alpha`` maximises the evidence times
-    that prior. Without the prior, the evidence of a few dozen labels is often greatest for a strong
-    signal even if there is none, and for separable labels it has no maximum.
+    has a half-Cauchy prior of scale one, in log odds: the evidence of a few dozen labels alone is
+    often greatest for a strong signal even if there is none, or has no maximum.
     """
 
     likelihood: Likelihood | str = "auto"

@@ -57,25 +57,20 @@ class KreinRidge(MultiOutputMixin, RegressorMixin, RidgeHead):
         Kernel and number of real features, even, as in :class:`bochner.FourierFeatures`.
     alpha : float or "evidence", default=1.0
         Ratio of the noise variance to the prior variance of a unit kernel. ``"evidence"``
-        maximises the marginal likelihood of the process on the features, which counts what the
-        features miss as noise; both variances are estimated afterwards. Use ``"evidence"`` with
-        indefinite kernels: it then minimises generalised cross-validation away from the poles. A
-        number that is a pole is moved, and a number within ten per cent of a pole is kept, each
-        with a ``RuntimeWarning``.
+        maximises the marginal likelihood of the process on the features. Use it with indefinite
+        kernels, too: it then minimises generalised cross-validation away from the poles. A number
+        at a pole is moved; it and a number within ten per cent of a pole cause a warning.
     features : FourierFeatures, default=None
         Features in full, in place of ``kernel``, ``n_components`` and ``length_scale``, which are
         a short form of them.
     length_scale : float, sequence of d floats, "auto", "median" or "evidence", default="auto"
-        Length scale of a kernel given by name. ``"auto"`` is the standard deviation of each column,
-        times the median distance between standardised rows: the units of the columns do not matter.
-        ``"median"`` is the median distance between rows as they are, one length scale for all
-        inputs; ``"auto"`` is the same for more than 100 inputs. ``"evidence"`` learns one
-        length scale for each of up to 100 inputs by the gradient of the marginal likelihood, on at
-        most 32,768 rows (of the first batch or chunk, if there are several). It also learns the
-        hyper-parameters of a kernel object, starting from the values of the object, except for
-        those whose descriptions say that they are given: of all parts of sums, products and
-        kernels on columns, with the shares of the terms of a sum. A kernel is not changed if some
-        part of it has no positive spectral measure in closed form.
+        Length scale of a kernel given by name. ``"auto"`` is the standard deviation of each column
+        times the median distance between standardised rows. ``"median"`` is the median distance
+        between rows, one length scale for all inputs, as ``"auto"`` for more than 100 inputs.
+        ``"evidence"`` learns one length scale for each of up to 100 inputs by the gradient of the
+        marginal likelihood, on at most 32,768 rows of the first batch or chunk. It also learns the
+        hyper-parameters of a kernel object and of its parts, starting from their values, if each
+        part has a positive spectral measure in closed form.
     fit_intercept : bool, default=False
         Whether to add a constant with a flat prior. If ``False``, the prior mean is zero: centre
         the targets.
@@ -86,15 +81,11 @@ class KreinRidge(MultiOutputMixin, RegressorMixin, RidgeHead):
         Gram matrix of the features or conjugate gradients;
         :class:`~bochner.linear.RidgeSolver` also has a tolerance and a memory limit.
     residual : int, default=None
-        Number of landmarks (inducing points), rows at which the kernel is exact. Features of the
-        kernel values at the landmarks are added to the random features, which approximate the
-        residual kernel; see :class:`~bochner.features.landmarks.ResidualFeatures`. Means and
-        variances converge to those of the exact Gaussian process as the number of features or
-        landmarks grows. With as many landmarks as rows the mean is exact. Far from the training
-        rows the variance is the prior variance. ``length_scale="evidence"`` can then also find
-        length scales that are too short for random features. ``None`` means no landmarks. Needs a
-        positive definite kernel. Use it for smooth functions of one or two inputs with little
-        noise: without landmarks, intervals between the rows may be too narrow.
+        Number of landmarks (inducing points), rows at which a positive definite kernel is exact;
+        random features approximate the residual kernel; see
+        :class:`~bochner.features.landmarks.ResidualFeatures`. With as many landmarks as rows the
+        mean is exact. Use landmarks for smooth functions of one or two inputs with little noise:
+        without them, intervals between the rows may be too narrow. ``None`` means no landmarks.
     random_state : int, RandomState instance or None, default=None
 
     Attributes
@@ -105,17 +96,16 @@ class KreinRidge(MultiOutputMixin, RegressorMixin, RidgeHead):
         The random features joined with the features of at most ``residual`` landmarks. The model
         has ``n_components`` random features and one feature per landmark.
     checks_ : Frequencies or None
-        Check frequencies, an independent draw from the spectral measure of the kernel. ``None`` for
-        indefinite kernels, for functions without a measure, whose standard deviations do not
-        contain what the features miss, and after conjugate gradients.
+        Second draw of frequencies, which estimates the error of the features. ``None`` for
+        indefinite kernels, functions without a measure, and after conjugate gradients.
     signature_ : ndarray of shape (n_components,)
     alpha_ : float
         The regularisation, either given or learned.
     coef_ : ndarray of shape (n_components,) or (n_targets, n_components)
     intercept_ : float or ndarray of shape (n_targets,)
     noise_variance_ : float or ndarray of shape (n_targets,)
-        Variance of the noise. After conjugate gradients it includes what the features miss.
-        Not available in a Krein space.
+        Variance of the noise, after conjugate gradients with the error of the features. Not
+        available in a Krein space.
     log_evidence_ : float
         Log marginal likelihood of the process on the features, summed over targets. Not available
         in a Krein space.
@@ -139,19 +129,14 @@ class KreinRidge(MultiOutputMixin, RegressorMixin, RidgeHead):
     draws are those of the error of this mean under the kernel itself, including the error of the
     features, which a second draw of 128 frequencies estimates. An indefinite kernel has none.
 
-    If a sign is negative, the weights are the stationary point of
-    ‖y - f‖² + α ⟨f, f⟩ in the Krein space of the kernel (Ong, Mary,
-    Canu and Smola, "Learning with non-positive kernels", 2004; Liu, Shi, Huang, Yang and Suykens,
-    "Analysis of regularized least squares in reproducing kernel Krein spaces", 2021). This model
-    has no likelihood, hence no standard deviations and no evidence. The stationary point does not
-    exist at the poles, where -α is an eigenvalue of K. ``associated=True`` learns
-    with Z Zᵀ instead of K: the kernel of the associated Hilbert space, which again
-    defines a Gaussian process.
+    If a sign is negative, the weights are the stationary point of ‖y - f‖² + α ⟨f, f⟩ in the Krein
+    space of the kernel (Ong, Mary, Canu and Smola, "Learning with non-positive kernels", 2004). It
+    does not exist at the poles, where -α is an eigenvalue of K. This model has no likelihood, hence
+    no standard deviations and no evidence. ``associated=True`` learns with Z Zᵀ instead of K: the
+    kernel of the associated Hilbert space, which again defines a Gaussian process.
 
-    Products of features are computed in float32, whatever the type of ``X``, if ``alpha`` is a
-    number at least a thousand times the rounding error of their weighted sum, there are enough
-    rows for it to matter, and the kernel is positive definite; the sums are in float64.
-    Predictions then differ from those in float64 by a few millionths of the spread of the targets.
+    For many rows, a positive definite kernel and a number as ``alpha``, products of features are
+    computed in float32 if that changes predictions by at most millionths of the targets' spread.
     """
 
     def fit(

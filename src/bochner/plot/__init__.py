@@ -15,7 +15,7 @@ changed.
 from bochner.plot.class_errors import calibration, confusion, roc
 from bochner.plot.display import Display, PanelLayout, to_svg
 from bochner.plot.effects import effect
-from bochner.plot.kernel_curves import envelope, kernel
+from bochner.plot.kernel_curves import kernel
 from bochner.plot.rankings import comparison, interactions, relevance
 from bochner.plot.regression_errors import predictions, residuals
 from bochner.plot.series_plots import components, forecast
@@ -29,7 +29,6 @@ __all__ = [
     "components",
     "confusion",
     "effect",
-    "envelope",
     "forecast",
     "interactions",
     "kernel",

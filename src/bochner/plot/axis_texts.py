@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from bochner._base.arrays import Array, as_array
+from bochner._base.number_texts import number
 from bochner.plot.style import FONT, SMALL, any_script
 
 if TYPE_CHECKING:
@@ -29,8 +30,12 @@ _TICK_POINTS = 34.0
 _FEWEST_TICKS, _MOST_TICKS = 2, 6
 """Smallest and largest number of intervals between ticks."""
 
-_PLAIN = (1e-3, 1e5)
-"""Range of an axis's largest absolute value without SI prefixes such as k and M."""
+_PLAIN, _BILLION = 1e5, 1e9
+"""Largest absolute values of an axis from which ticks have the SI prefixes k and M, and from which
+they have a common power of ten, because few readers know G."""
+
+_SMALL_SHARE = 0.1
+"""Upper end of an axis of shares below which ticks may have decimals."""
 
 _LINE = 1.2
 """Line height in units of the font size."""
@@ -164,12 +169,20 @@ def name_rows(axis: "Axes", names: Sequence[str], share: float = _NAME_SHARE) ->
     axis.grid(visible=False, axis="y")
 
 
-def name_columns(axis: "Axes", names: Sequence[str], points: float) -> None:
-    """Label columns with names, cut to ``COLUMN_POINTS``, and rotated if there is no room."""
-    shown = [fitted(name, COLUMN_POINTS) for name in names]
-    is_turned = max(map(text_width, shown), default=0.0) > 0.85 * points / max(len(names), 1)
-    axis.set_xticks(range(len(names)), shown, rotation=90.0 if is_turned else 0.0, parse_math=False)
+def name_columns(
+    axis: "Axes", names: Sequence[str], points: float, longest: float = COLUMN_POINTS
+) -> None:
+    """Label columns with names of at most ``longest`` points, rotated if there is no room."""
+    shown = [fitted(name, longest) for name in names]
+    turned = 90.0 if columns_height(names, points, longest) else 0.0
+    axis.set_xticks(range(len(names)), shown, rotation=turned, parse_math=False)
     axis.tick_params(axis="x", length=0.0)
+
+
+def columns_height(names: Sequence[str], points: float, longest: float) -> float:
+    """Return the height in inches of rotated names of columns; zero if they have room."""
+    widest = max((min(text_width(name), longest) for name in names), default=0.0)
+    return widest / _POINTS if widest > 0.85 * points / max(len(names), 1) else 0.0
 
 
 def rows_height(count: int) -> float:
@@ -191,12 +204,12 @@ def number_ticks(axis: "Axis", points: float) -> None:
         factors = (1.0,) if high > 100.0 * low else (1.0, 2.0, 5.0)
         if high > 10.0 * low:
             places = ticker.LogLocator(subs=factors, numticks=_count(points))
-        texts = ticker.StrMethodFormatter("{x:g}")
+        texts = ticker.FuncFormatter(lambda value, _: number(value, 3))
         axis.set_minor_locator(ticker.NullLocator())
-    elif _PLAIN[0] <= max(-low, high) < _PLAIN[1]:
-        texts = ticker.ScalarFormatter(useOffset=False)
-    else:
+    elif _PLAIN <= max(-low, high) < _BILLION:
         texts = ticker.EngFormatter(sep="")
+    else:
+        texts = ticker.ScalarFormatter(useOffset=False)
     axis.set_major_locator(places)
     axis.set_major_formatter(texts)
 
@@ -205,13 +218,13 @@ def _count(points: float) -> int:
     return int(np.clip(points / _TICK_POINTS, _FEWEST_TICKS, _MOST_TICKS))
 
 
-def percent_ticks(axis: "Axes") -> None:
-    """Set ticks in per cent, at quarters, on both axes of shares from zero to one."""
-    from matplotlib.ticker import MultipleLocator, PercentFormatter
+def percent_ticks(axis: "Axes", top: float = 1.0) -> None:
+    """Set ticks in per cent on both axes of shares from zero to ``top``, at quarters up to one."""
+    from matplotlib.ticker import MaxNLocator, MultipleLocator, PercentFormatter
 
     for panel_axis in (axis.xaxis, axis.yaxis):
-        panel_axis.set_major_locator(MultipleLocator(0.25))
-        panel_axis.set_major_formatter(PercentFormatter(1.0, 0))
+        panel_axis.set_major_locator(MultipleLocator(0.25) if top == 1.0 else MaxNLocator(4))
+        panel_axis.set_major_formatter(PercentFormatter(1.0, None if top < _SMALL_SHARE else 0))
 
 
 def date_ticks(axis: "Axis", points: float, name: str) -> None:

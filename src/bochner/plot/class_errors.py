@@ -23,11 +23,16 @@ if TYPE_CHECKING:
 _MOST_CURVES = 6
 """Largest number of classes with a curve."""
 
-_MOST_NUMBERED, _MOST_CLASSES = 8, 30
-"""Largest number of classes in a confusion matrix with counts in its cells, and in any matrix."""
+_MOST_NUMBERED = 8
+"""Largest number of classes in a confusion matrix with counts in its cells."""
 
-_CELL = 0.17
-"""Smallest height of a cell in inches: one and a half lines of text."""
+_CELL, _LARGE_CELL, _FEWEST_CELLS = 0.17, 0.36, 4
+"""Smallest height of a cell in inches, one and a half lines of text, that of few cells, and the
+number of cells below which the height stays, so that the axis label has room."""
+
+_NAMES, _LABELS = 95.0, 24.0
+"""Largest length of class names in points, about twenty characters, and the room for an axis label
+and margins."""
 
 
 def probabilities_of(
@@ -58,6 +63,7 @@ class RocDisplay(Display):
 
     curves: dict[str, tuple[Array, Array]]
     areas: dict[str, float]
+    labels: tuple[str, str] = ("false positive rate", "true positive rate")
 
     @classmethod
     def from_probabilities(cls, y: ArrayLike, probability: ArrayLike, classes: ArrayLike) -> Self:
@@ -79,9 +85,20 @@ class RocDisplay(Display):
             areas[str(names[k])] = float(roc_auc_score(is_class, predicted[:, k]))
         return cls(curves, areas)
 
+    @classmethod
+    def gains(cls, is_class: ArrayLike, probability: Array, name: str) -> Self:
+        """Return the share of a class in the first rows, by decreasing probability (n,) of it."""
+        false, true, _ = roc_curve(is_class, probability, drop_intermediate=False)
+        share = float(np.asarray(is_class).mean())
+        curve = as_array(share * true + (1.0 - share) * false), as_array(true)
+        labels = "share of rows, the riskiest first", f"share of the rows with {name}"
+        return cls({name: curve}, {name: float(roc_auc_score(is_class, probability))}, labels)
+
     def describe(self) -> str:
         parts = ", ".join(f"{name} {area:.3f}" for name, area in self.areas.items())
-        return f"ROC curves; areas under them: {parts}."
+        return (
+            f"{self.labels[1].capitalize()} by {self.labels[0]}; areas under ROC curves: {parts}."
+        )
 
     def _layout(self) -> PanelLayout:
         return PanelLayout(height=0.85 * WIDTH + axis_texts.legend_height(self._names(), WIDTH))
@@ -94,7 +111,7 @@ class RocDisplay(Display):
         axis.plot([0.0, 1.0], [0.0, 1.0], color=theme.ink, lw=0.7, zorder=1)
         handles = draw_curves(axis, self.curves.values())
         axis.set(xlim=(-0.01, 1.01), ylim=(-0.01, 1.01))
-        axis_texts.finish(axis, "false positive rate", "true positive rate", ticks="")
+        axis_texts.finish(axis, *self.labels, ticks="")
         axis_texts.percent_ticks(axis)
         axis_texts.legend(axes, handles, self._names())
 
@@ -143,21 +160,10 @@ class ConfusionDisplay(Display):
 
     @classmethod
     def from_predictions(cls, y: ArrayLike, predicted: ArrayLike) -> Self:
-        """Return counts of observed and predicted classes (n,), rare ones of many merged."""
+        """Return counts of observed and predicted classes (n,)."""
         observed, predictions = np.asarray(y).astype(str), np.asarray(predicted).astype(str)
-        labels = np.unique(np.concatenate([np.asarray(y), np.asarray(predicted)]))
-        names = [str(name) for name in labels]
-        if len(names) > _MOST_CLASSES:
-            kinds, sizes = np.unique(observed, return_counts=True)
-            frequent = set(kinds[np.argsort(-sizes, kind="stable")[: _MOST_CLASSES - 1]])
-            names = [name for name in names if name in frequent]
-            merged_name = f"{len(labels) - len(names)} others"
-            observed, predictions = (
-                np.where(np.isin(part, names), part, merged_name)
-                for part in (observed, predictions)
-            )
-            names.append(merged_name)
-        return cls(confusion_matrix(observed, predictions, labels=names), names)
+        names = np.unique(np.r_[observed, predictions])
+        return cls(confusion_matrix(observed, predictions, labels=names), names.tolist())
 
     def describe(self) -> str:
         right = np.trace(self.counts) / max(self.counts.sum(), 1)
@@ -167,8 +173,16 @@ class ConfusionDisplay(Display):
         )
 
     def _layout(self) -> PanelLayout:
-        side = float(np.clip(1.2 + _CELL * len(self.classes), WIDTH, FULL_WIDTH))
-        return PanelLayout(width=side, height=0.92 * side)
+        size = len(self.classes)
+        width = float(np.clip(_NAMES / 72.0 + _CELL * size, WIDTH, FULL_WIDTH))
+        names = axis_texts.columns_height(self.classes, self._across(width), _NAMES)
+        cell = _LARGE_CELL if size <= _MOST_NUMBERED else _CELL
+        return PanelLayout(width=width, height=0.6 + names + cell * max(size, _FEWEST_CELLS))
+
+    def _across(self, width: float) -> float:
+        """Return the width of all cells in points, in a picture with a width in inches."""
+        widest = max((min(axis_texts.text_width(name), _NAMES) for name in self.classes), default=0)
+        return 72.0 * width - widest - _LABELS
 
     def _draw(self, axes: "Sequence[Axes]", theme: Theme) -> None:
         from matplotlib.colors import LinearSegmentedColormap
@@ -181,9 +195,10 @@ class ConfusionDisplay(Display):
         for i, j in np.ndindex(size, size) if size <= _MOST_NUMBERED else ():
             color, text = "white" if shares[i, j] > 0.5 else theme.ink, str(self.counts[i, j])
             axis.text(j, i, text, ha="center", va="center", color=color, fontsize=SMALL)
-        axis_texts.name_rows(axis, list(self.classes), 0.25)
+        width = axis_texts.width_of(axis)
+        axis_texts.name_rows(axis, list(self.classes), _NAMES / width)
         axis.set_ylim(size - 0.5, -0.5)
-        axis_texts.name_columns(axis, list(self.classes), 0.7 * axis_texts.width_of(axis))
+        axis_texts.name_columns(axis, list(self.classes), self._across(width / 72.0), _NAMES)
         axis.grid(visible=False)
         axis_texts.finish(axis, "predicted class", "observed class", ticks="")
 
@@ -229,6 +244,13 @@ _BINS, _FEWEST = 10, 5
 """Number of bins of predicted probabilities, and smallest number of predictions in a drawn bin: the
 standard error of a share is then below 0.25."""
 
+_NEARLY_ALL, _SMALL = 0.99, 0.5
+"""Quantile below which nearly all probabilities are, and its size below which the axes are cut: the
+class is rare, or there are many classes."""
+
+_ABOVE = 1.05
+"""Ratio of the end of cut axes to the largest share, so that its point is whole."""
+
 _COUNTS = (0.0, 1.04, 1.0, 0.2)
 """Bounds (x, y, width, height) of the panel of counts, in axes coordinates of the main panel."""
 
@@ -238,7 +260,8 @@ class CalibrationDisplay(Display):
     """Observed shares (k,) against predicted shares (k,), from n rows.
 
     ``lower`` and ``upper`` (k,) are the ends of the 95 % range of calibrated predictions;
-    ``counts`` (b,) are numbers of predictions in equal bins, ``None`` for intervals.
+    ``counts`` (b,) are numbers of predictions in equal bins up to the largest probability shown,
+    ``None`` for intervals.
     """
 
     predicted: Array
@@ -249,6 +272,8 @@ class CalibrationDisplay(Display):
     xlabel: str = "nominal level of intervals"
     ylabel: str = "observed coverage"
     n: int = 0
+    top: float = 1.0  # Upper end of both axes
+    largest: float = 1.0  # Upper end of the last bin of ``counts``
 
     @classmethod
     def from_intervals(
@@ -275,20 +300,27 @@ class CalibrationDisplay(Display):
     def from_probabilities(cls, y: ArrayLike, probability: ArrayLike, classes: ArrayLike) -> Self:
         """Return frequencies of classes (n,) in bins of their predicted probabilities (n, C).
 
-        Several classes are pooled; bins of fewer than five predictions have no point.
+        Several classes are pooled. Bins of fewer than five predictions have no point. If nearly all
+        probabilities are small, bins have equally many predictions instead of equal widths.
         """
         labels, names, predicted = np.asarray(y), np.asarray(classes), as_array(probability)
         check_labels(labels, names, len(predicted))
         first = 1 if len(names) == 2 else 0
         is_class = labels[:, None] == names[first:]
         flat, hits = predicted[:, first:].ravel(), is_class.ravel()
-        number = np.minimum((_BINS * flat).astype(np.intp), _BINS - 1)
-        counts = np.bincount(number, minlength=_BINS)
-        used = counts >= _FEWEST
-        mean, share = (np.bincount(number, w, _BINS)[used] / counts[used] for w in (flat, hits))
+        top, edges = 1.0, np.linspace(0.0, 1.0, _BINS + 1)
+        if (most := float(np.quantile(flat, _NEARLY_ALL))) < _SMALL:
+            n_bins = int(np.clip(hits.sum() // _FEWEST, 2, _BINS))
+            top, edges = most, np.unique(np.quantile(flat, np.linspace(0.0, 1.0, n_bins + 1)))
+        number = np.clip(np.searchsorted(edges, flat, side="right") - 1, 0, max(len(edges) - 2, 0))
+        sizes = np.bincount(number)
+        used = sizes >= _FEWEST
+        mean, share = (np.bincount(number, w)[used] / sizes[used] for w in (flat, hits))
         xlabel = f"predicted probability of {names[1] if first else 'a class'}"
-        ends = calibrated_range(counts[used], mean)
-        return cls(mean, share, *ends, as_array(counts), xlabel, "observed share", len(labels))
+        ends = calibrated_range(sizes[used], mean)
+        counts = as_array(np.histogram(np.minimum(flat, top), _BINS, (0.0, top))[0])
+        shown = _ABOVE * max(top, *ends[1], *share) if top < 1.0 else top
+        return cls(mean, share, *ends, counts, xlabel, "observed share", len(labels), shown, top)
 
     @property
     def outside(self) -> NDArray[np.intp]:
@@ -315,9 +347,9 @@ class CalibrationDisplay(Display):
         (axis,) = axes
         line = axis.plot([0.0, 1.0], [0.0, 1.0], color=theme.ink, lw=0.7, zorder=1)[0]
         points = axis.plot(self.predicted, self.observed, color=MODEL, marker="o", ms=3.0)[0]
-        axis.set(xlim=(0.0, 1.0), ylim=(0.0, 1.0))
+        axis.set(xlim=(0.0, self.top), ylim=(0.0, self.top))
         axis_texts.finish(axis, self.xlabel, self.ylabel, ticks="")
-        axis_texts.percent_ticks(axis)
+        axis_texts.percent_ticks(axis, self.top)
         ends = self.predicted, self.lower, self.upper
         if self.counts is None:
             band = axis.fill_between(*ends, color=DATA, alpha=BAND, lw=0)
@@ -327,9 +359,9 @@ class CalibrationDisplay(Display):
         axis.vlines(*ends, color=DATA, alpha=2.0 * BAND, lw=4.0)
         points.set(linestyle="none", markersize=3.5)
         above, most = axis.inset_axes(_COUNTS), int(self.counts.max())
-        edges = np.linspace(0.0, 1.0, len(self.counts) + 1)
+        edges = np.linspace(0.0, self.largest, len(self.counts) + 1)
         above.bar(edges[:-1], self.counts, np.diff(edges), align="edge", color=DATA, alpha=0.6)
-        above.set(xlim=(0.0, 1.0), ylabel="count")
+        above.set(xlim=(0.0, self.top), ylabel="count")
         above.tick_params(labelbottom=False)
         above.set_yticks([most], [f"{most:,}"])
 

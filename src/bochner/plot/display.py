@@ -58,6 +58,7 @@ class PanelLayout:
     columns: int = COLUMNS
     sharex: bool = False
     sharey: bool = False
+    is_wide: bool = False  # Whether it fills the width of a page
 
     def size(self) -> tuple[float, float]:
         """Return width and height in inches."""

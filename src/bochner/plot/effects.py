@@ -10,6 +10,7 @@ from sklearn.base import BaseEstimator
 
 from bochner._base.arrays import Array, times_of
 from bochner.plot import axis_texts
+from bochner.plot.axis_ranges import are_skewed
 from bochner.plot.display import Display, PanelLayout
 from bochner.plot.style import BAND, HEIGHT, WIDTH, Theme, look_of
 from bochner.tables.sensitivity import Effect
@@ -74,6 +75,8 @@ class EffectDisplay(Display):
             handles = _levels(axis, self._places(along), means, ends)
             axis_texts.finish(axis, label, name, ticks="x")
         else:
+            if name not in self.dates and are_skewed(self.effect.values[along]):
+                axis.set_xscale("log")
             handles = self._numbers(axis, along, means, ends, theme)
             axis_texts.finish(axis, name, label, are_dates=name in self.dates)
         if len(handles) > 1:

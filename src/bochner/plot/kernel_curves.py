@@ -1,4 +1,4 @@
-"""Curves of kernels along inputs, and envelopes of locally stationary kernels."""
+"""Curves of kernels along inputs."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -35,9 +35,6 @@ _PLACES = (0.1, 0.5, 0.9)
 
 _REACH = 3.0
 """Default longest lag, in length scales or in standard deviations of an input."""
-
-_MOST_CURVES = 6
-"""Largest number of curves in a panel."""
 
 _SAME = 5e-3
 """Relative difference of kernel values between midpoints below which one curve is drawn, less than
@@ -231,91 +228,3 @@ def _around(kernel: KernelLike, middle: Array, i: int, lags: Array) -> Array:
             f"{len(right)} rows, got {values.shape} from {kernel!r}."
         )
     return np.diagonal(values)
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class EnvelopeDisplay(Display):
-    """Standard deviations of signal and noise along d inputs, one panel each."""
-
-    names: Sequence[str]
-    places: Array  # (d, L)
-    curves: dict[str, Array]  # (d, L) each, by "signal" or "noise"
-    ylabel: str = "standard deviation"
-
-    def describe(self) -> str:
-        parts = [
-            f"{label} from {values[i].min():.3g} to {values[i].max():.3g} along {name}"
-            for i, name in enumerate(self.names)
-            for label, values in self.curves.items()
-        ]
-        return f"Standard deviations: {'; '.join(parts)}."
-
-    def _layout(self) -> PanelLayout:
-        return PanelLayout(len(self.names), sharey=True)
-
-    def _draw(self, axes: "Sequence[Axes]", theme: Theme) -> None:
-        for number, (axis, name) in enumerate(zip(axes, self.names, strict=True)):
-            at = self.places[number]
-            handles = draw_curves(axis, ((at, part[number]) for part in self.curves.values()))
-            axis.set_xlim(at[0], at[-1])
-            axis.set_ylim(bottom=0.0)
-            finish(axis, name, "" if number % COLUMNS else self.ylabel)
-        if len(self.curves) > 1:
-            legend(axes, handles, list(self.curves))
-
-
-def envelope(
-    model: BaseEstimator,
-    X: ArrayLike,
-    *,
-    inputs: Sequence[int | str] | None = None,
-    names: Sequence[str] | None = None,
-    ax: "Axes | Sequence[Axes] | None" = None,
-    theme: str = "light",
-) -> EnvelopeDisplay:
-    """Draw standard deviations of signal and noise of a locally stationary model along inputs.
-
-    Other inputs are at their medians. Signal is the prior's standard deviation of the function, and
-    noise that of observations, in units of the target; classes have a signal in log odds only.
-
-    Parameters
-    ----------
-    model : LocallyStationaryRegressor or LocallyStationaryClassifier
-    X : array-like of shape (n, d)
-        Rows whose ranges are shown.
-    inputs, names, ax, theme
-        As in :func:`kernel`.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from bochner import LocallyStationaryRegressor, plot
-    >>> from bochner.learned import Chains
-    >>> X = np.linspace(0.0, 1.0, 60)[:, None]
-    >>> y = X[:, 0] * np.random.default_rng(0).normal(size=60)
-    >>> model = LocallyStationaryRegressor(8, chains=Chains(4, 4, 2), random_state=0)
-    >>> model = model.fit(X, y)
-    >>> list(plot.envelope(model, X).curves)
-    ['signal', 'noise']
-    """
-    if not hasattr(model, "signal_std"):
-        raise TypeError(
-            "envelope takes a fitted LocallyStationaryRegressor or LocallyStationaryClassifier, "
-            f"got {type(model).__name__}."
-        )
-    rows = check_rows_given(X, dtype=np.float64)
-    chosen = chosen_inputs(inputs, input_names(model, names, rows.shape[1], X))
-    lowest, highest = rows[:, [*chosen]].min(axis=0), rows[:, [*chosen]].max(axis=0)
-    places = np.linspace(lowest, highest, _LAGS).T
-    tables = np.tile(np.median(rows, axis=0), (len(chosen), _LAGS, 1))
-    for table, i, at in zip(tables, chosen, places, strict=True):
-        table[:, i] = at
-    signal = as_array([model.signal_std(table) for table in tables])
-    curves, unit = {"signal": signal}, "standard deviation"
-    if signal.ndim > 2:
-        curves = {str(c): signal[..., k] for k, c in enumerate(model.classes_[:_MOST_CURVES])}
-    if hasattr(model, "classes_"):
-        unit = "standard deviation (log odds)"
-    if hasattr(model, "noise_std"):
-        curves["noise"] = as_array([model.noise_std(table) for table in tables])
-    return EnvelopeDisplay(list(chosen.values()), places, curves, unit).plot(ax, theme=theme)

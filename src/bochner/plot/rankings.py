@@ -10,7 +10,7 @@ from sklearn.base import BaseEstimator
 
 from bochner._base.arrays import Array, as_array
 from bochner._base.number_texts import number
-from bochner.comparison.outcomes import Outcome, Score
+from bochner.comparison.outcomes import METRICS, Outcome, Score
 from bochner.plot import axis_texts, style
 from bochner.plot.display import Display, PanelLayout
 from bochner.plot.drawn_inputs import input_names
@@ -29,18 +29,6 @@ _VARIANCE, _CURVATURE = "share of variance (%)", "share of squared second deriva
 
 _GREATER_IS_BETTER = ("r2", "auc", "accuracy")
 """Metrics for which larger values are better."""
-
-_NAMES = {
-    "rmse": "RMSE",
-    "mae": "mean absolute error",
-    "r2": "R²",
-    "log_loss": "log loss (nats)",
-    "auc": "area under the ROC curve",
-    "coverage": "coverage of 90 % intervals",
-    "width": "width of 90 % intervals",
-    "fit_seconds": "seconds to fit",
-}
-"""Axis labels of metrics."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -266,7 +254,7 @@ def comparison(
     values, errors = (
         as_array([getattr(scores[name], part) for name in order]) for part in ("value", "std_error")
     )
-    label = _NAMES.get(metric, metric.replace("_", " ")) if xlabel is None else xlabel
+    label = METRICS.get(metric, metric.replace("_", " ")) if xlabel is None else xlabel
     return ComparisonDisplay(order, values, errors, label).plot(ax, theme=theme)
 
 

@@ -11,6 +11,7 @@ from sklearn.base import BaseEstimator
 from bochner._base.arrays import Array, as_array, as_level
 from bochner.comparison.outcomes import mean_and_std, with_ends, within
 from bochner.plot import axis_texts
+from bochner.plot.axis_ranges import Limits, are_skewed, central_limits, draw_points, n_beyond
 from bochner.plot.display import Display, PanelLayout
 from bochner.plot.drawn_inputs import column_of, drawn_values
 from bochner.plot.style import BAND, DATA, MISSED, MODEL, MOST_VECTORS, WIDTH, Theme
@@ -23,13 +24,6 @@ _OPAQUE, _FAINT = 100, 0.15
 
 _WINDOWS, _WINDOW_ROWS = 20, 25
 """Largest number of windows for running quartiles, and smallest number of rows per window."""
-
-_CENTRAL = (0.005, 0.995)
-"""Quantiles of the residuals that the axis always includes: the central 99 %."""
-
-_ROOM, _STRETCHED = 0.25, 2.0
-"""Margins of the axis, relative to the central range, and the ratio of the full range to that axis
-from which extreme residuals are drawn at the edge."""
 
 _MOST_LEVELS = 20
 """Largest number of text levels shown, in order of frequency."""
@@ -77,6 +71,23 @@ class PredictionsDisplay(Display):
         """Mask (n,) of the observations within their intervals; ``None`` without intervals."""
         return within(self.observed, self.lower, self.upper)
 
+    @property
+    def is_logarithmic(self) -> bool:
+        """Whether both axes are logarithmic, because positive observations are skewed."""
+        return min(self.observed.min(), self.predicted.min()) > 0.0 and are_skewed(self.observed)
+
+    @property
+    def limits(self) -> tuple[Limits, Limits]:
+        """Limits of both axes if extreme numbers would stretch them, else ``None``."""
+        if self.is_logarithmic:
+            return None, None
+        return central_limits(self.observed), central_limits(self.predicted)
+
+    @property
+    def n_beyond(self) -> int:
+        """Number of rows beyond the axes, which are drawn at the edge."""
+        return n_beyond(self.observed, self.predicted, self.limits)
+
     def describe(self) -> str:
         rmse = np.sqrt(np.mean((self.observed - self.predicted) ** 2))
         text = f"Predictions against observations of {len(self.observed)} rows: RMSE {rmse:.4g}"
@@ -99,9 +110,17 @@ class PredictionsDisplay(Display):
             names = [f"in {level} interval: {share:.1f} %", f"outside: {100.0 - share:.1f} %"]
             axis_texts.legend(axes, handles, names)
         middle = float(self.observed.mean())
-        axis.axline((middle, middle), slope=1.0, color=theme.ink, lw=0.7, zorder=1)
+        if self.is_logarithmic:
+            axis.set(xscale="log", yscale="log")
+            axis.axline((middle, middle), (2.0 * middle, 2.0 * middle), **self._line(theme))
+        else:
+            axis.axline((middle, middle), slope=1.0, **self._line(theme))
         unit = f" ({self.unit})" if self.unit else ""
         axis_texts.finish(axis, f"observed{unit}", f"predicted{unit}")
+
+    @staticmethod
+    def _line(theme: Theme) -> dict[str, Any]:
+        return {"color": theme.ink, "lw": 0.7, "zorder": 1}
 
     def _points(self, axis: "Axes", rows: NDArray[np.bool_], color: str) -> Any:
         """Draw the rows of a mask with one colour, and return their legend handle."""
@@ -112,8 +131,8 @@ class PredictionsDisplay(Display):
             gap = np.full(len(x), np.nan)
             ends = np.column_stack([self.lower[rows], self.upper[rows], gap]).ravel()
             faint = {"alpha": 0.5 * options["alpha"], "rasterized": options["rasterized"]}
-            axis.plot(np.repeat(x, 3), ends, color=color, lw=0.7, **faint)
-        axis.plot(x, y, "o", color=color, ms=2.5, **options)
+            axis.plot(np.repeat(x, 3), ends, color=color, lw=0.7, scaley=False, **faint)
+        draw_points(axis, x, y, self.limits, color=color, ms=2.5, **options)
         return axis.plot([], [], "o", color=color)[0]
 
 
@@ -185,19 +204,17 @@ class ResidualsDisplay(Display):
         return self.against.dtype.kind not in "fiubM"
 
     @property
-    def limits(self) -> tuple[float, float] | None:
-        """Limits of the residual axis if extreme residuals would stretch it, else ``None``."""
-        low, high = np.quantile(self.residuals, _CENTRAL).tolist()
-        room = _ROOM * (high - low)
-        if self.is_text or np.ptp(self.residuals) <= _STRETCHED * (high - low + 2.0 * room):
-            return None
-        return low - room, high + room
+    def limits(self) -> tuple[Limits, Limits]:
+        """Limits of both axes if extreme numbers would stretch them, else ``None``."""
+        if self.is_text:
+            return None, None
+        is_spread = are_skewed(self.against)  # By a logarithmic axis
+        return None if is_spread else central_limits(self.against), central_limits(self.residuals)
 
     @property
     def n_beyond(self) -> int:
-        """Number of residuals beyond the axis, which are drawn at its edge."""
-        low, high = self.limits or (-np.inf, np.inf)
-        return int(np.sum((self.residuals < low) | (self.residuals > high)))
+        """Number of rows beyond the axes, which are drawn at the edge."""
+        return n_beyond(self.against, self.residuals, self.limits)
 
     def windows(self) -> tuple[NDArray[np.generic], Array]:
         """Return midpoints (w,) of windows of equally many rows, and residual quartiles (w, 3)."""
@@ -243,7 +260,10 @@ class ResidualsDisplay(Display):
             axis_texts.name_rows(axis, names)
             axis_texts.finish(axis, f"{self.ylabel}: mean and quartiles", self.xlabel, ticks="x")
             return
-        self._points(axis)
+        style = {"color": DATA, "ms": 2.0, **_cloud(len(self.against))}
+        if are_skewed(self.against):
+            axis.set_xscale("log")
+        draw_points(axis, self.against, self.residuals, self.limits, **style)
         axis.axhline(0.0, color=theme.ink, lw=0.7, zorder=1)
         at, quartiles = self.windows()
         lower, middle, upper = quartiles.T
@@ -252,19 +272,6 @@ class ResidualsDisplay(Display):
         are_dates = self.against.dtype.kind == "M"
         axis_texts.finish(axis, self.xlabel, self.ylabel, are_dates=are_dates)
         axis_texts.legend(axes, [line, band], ["running median", "quartiles"])
-
-    def _points(self, axis: "Axes") -> None:
-        """Draw a point for each row, and a triangle at the edge for a residual beyond the axis."""
-        low, high = self.limits or (-np.inf, np.inf)
-        below, above = self.residuals < low, self.residuals > high
-        shown = np.where(below | above, np.nan, self.residuals)
-        axis.plot(self.against, shown, "o", color=DATA, ms=2.0, **_cloud(len(self.against)))
-        for rows, edge, marker in ((below, low, "v"), (above, high, "^")):
-            if rows.any():
-                ends = np.full(int(rows.sum()), edge)
-                axis.plot(self.against[rows], ends, marker, color=MISSED, ms=3.0, clip_on=False)
-        if self.limits is not None:
-            axis.set_ylim(low, high)
 
 
 def residuals(

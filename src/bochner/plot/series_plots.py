@@ -1,23 +1,23 @@
 """Pictures of forecasts with history and intervals, and of components of forecasts."""
 
+from calendar import day_abbr, month_abbr
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
-from bochner._base.arrays import Array, MatrixLike, as_array, as_level
-from bochner.comparison.forecast_fits import SeriesForecast
-from bochner.comparison.outcomes import with_ends
+from bochner._base.arrays import Array, Index, as_array, as_level
+from bochner.comparison.forecast_words import LEAST_PROBABLE, signed
 from bochner.files.stamps import read_dates
 from bochner.plot import style
 from bochner.plot.axis_texts import finish, fitted, legend, width_of
 from bochner.plot.display import Display, PanelLayout
-from bochner.plot.regression_errors import of_target
 from bochner.series.forecaster import Forecaster
+from bochner.series.value_transformations import TRANSFORMATIONS
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -34,6 +34,9 @@ def drawn_times(times: Any) -> NDArray[np.generic]:
 
 def forecast_times(model: BaseEstimator, horizon: Any) -> NDArray[np.generic]:
     """Return forecast times for a number of steps or times, of a model of a single series."""
+    if not isinstance(model, Forecaster):
+        raise TypeError(f"The model must be a fitted Forecaster, got {type(model).__name__}.")
+    check_is_fitted(model, "series_")
     if not model.is_single_:
         names = list(model.series_)
         raise ValueError(
@@ -47,12 +50,16 @@ def forecast_times(model: BaseEstimator, horizon: Any) -> NDArray[np.generic]:
     return drawn_times(horizon) if np.ndim(horizon) else future.numbers
 
 
-_MOST_BANDS = 3
-"""Largest number of nested bands."""
+_MOST_BANDS = 3  # Largest number of nested bands
 
-_FEWEST_PAST, _PAST = 60, 8
-"""Number of drawn values before a forecast: the smallest number, and the number per forecast value,
-beyond which the forecast would be too narrow."""
+_FEWEST_PAST, _PAST, _MOST_PAST = 40, 4, 8
+"""Smallest number of drawn values before a forecast, their number per forecast value, and the
+number beyond which two long seasons would make the forecast too narrow."""
+
+_WIDTH = 1.5 * style.WIDTH  # Width in inches of a picture along time, which fills a page
+
+_IGNORED = "outlier, ignored"
+_FEW = 150  # Number of values up to which each of them is a point on the line
 
 Series = tuple[NDArray[Any], Array]
 """Times, as numbers or ``datetime64``, and the values at these times."""
@@ -70,214 +77,179 @@ class ForecastDisplay(Display):
     start: Any = None  # Start of the forecast, marked by a line
     xlabel: str = "time"
     ylabel: str = "value"
-    n_earlier: int = 0  # Observations before the history that are not drawn
+    outliers: Series | None = None  # Observations that the model ignores
+    shifts: Sequence[Any] = ()  # Times of shifts of the level
 
     def describe(self) -> str:
-        text = f"Forecast of {self.ylabel} for {len(self.times)} times"
-        if self.truth is None:
-            return f"{text}."
-        error = self._errors()
-        text += f": RMSE {np.sqrt(np.mean(error**2)):.4g}" if len(error) else ""
-        return f"{text}, with {len(self.truth[0])} observations held out."
-
-    def _errors(self) -> Array:
-        """Return forecast errors at the times with held-out observations."""
-        assert self.truth is not None
-        place = {time: i for i, time in enumerate(self.times.tolist())}
-        pairs = zip(self.truth[0].tolist(), self.truth[1], strict=True)
-        return as_array([y - self.mean[place[time]] for time, y in pairs if time in place])
+        return f"Forecast of {self.ylabel} for {len(self.times)} times, with past values."
 
     def _layout(self) -> PanelLayout:
-        return PanelLayout(width=1.5 * style.WIDTH, height=style.HEIGHT)
+        return PanelLayout(width=_WIDTH, height=style.HEIGHT, is_wide=True)
 
     def _draw(self, axes: "Sequence[Axes]", theme: style.Theme) -> None:
         (axis,) = axes
-        handles: list[Any] = []
-        names: list[str] = []
-        for series, name, color in (
-            (self.history, self._observed(), style.DATA),
-            (self.truth, "held out", style.MISSED),
+        named: list[tuple[Any, str]] = []
+        observed, held_out = (self.history, style.DATA), (self.truth, style.MISSED)
+        for (series, color), name in zip(
+            (observed, held_out), ("observed", "held out"), strict=True
         ):
             if series is not None:
-                many = len(series[0]) > style.MOST_VECTORS
-                axis.plot(*series, "o", color=color, ms=1.4, mew=0.0, rasterized=many)
-                handles += axis.plot([], [], "o", color=color, ms=3.0)
-                names.append(name)
-        handles += axis.plot(self.times, self.mean, color=style.MODEL, lw=1.0)
-        names.append("prediction")
+                times, (values,) = _with_gaps(series[0], series[1][None])
+                is_line = len(times) < _REGULAR * len(series[0])
+                form = "-" * is_line + "o" * (not is_line or len(times) <= _FEW)
+                named += [(axis.plot(times, values, form, color=color, lw=0.8, ms=1.4)[0], name)]
+        named += [(axis.plot(self.times, self.mean, color=style.MODEL, lw=1.2)[0], "forecast")]
         widest_first = sorted(self.bands, key=lambda band: -band[0])
         for number, (level, lower, upper) in enumerate(widest_first):
             alpha = style.BAND * (1.0 + number)
             band = axis.fill_between(self.times, lower, upper, color=style.MODEL, alpha=alpha, lw=0)
-            handles.append(band)
-            names.append(f"{100.0 * level:g} % interval")
-        if self.start is not None:
-            handles.append(axis.axvline(self.start, color=theme.ink, lw=0.7, ls="--", zorder=1))
-            names.append("forecast starts")
+            named.append((band, f"{100.0 * level:g} % interval"))
+        starts = [] if self.start is None else [self.start]
+        for places, dashes, name in zip(
+            (self.shifts, starts), (":", "--"), ("level shift", "start"), strict=True
+        ):
+            lines = [axis.axvline(t, color=theme.ink, lw=0.7, ls=dashes, zorder=1) for t in places]
+            named += [(line, name) for line in lines[:1]]
         axis.margins(x=0.01)
+        low, high = axis.get_ylim()
+        for time, value in zip(*(self.outliers or ((), ())), strict=True):
+            mark = "v" if value < low else "^" if value > high else "o"
+            (ring,) = axis.plot(time, np.clip(value, low, high), mark, mec=style.MISSED, ms=5.0)
+            ring.set(markerfacecolor="none", clip_on=False)
+            named = [each for each in named if each[1] != _IGNORED] + [(ring, _IGNORED)]
+        axis.set_ylim(low, high)
         finish(axis, self.xlabel, self.ylabel, are_dates=self.times.dtype.kind == "M")
-        legend(axes, handles, names)
-
-    def _observed(self) -> str:
-        """Return the legend text of the observations, with their number if some are hidden."""
-        if self.history is None or not self.n_earlier:
-            return "observed"
-        n_shown = len(self.history[0])
-        return f"last {n_shown:,} of {n_shown + self.n_earlier:,} values"
+        legend(axes, *zip(*named, strict=True))
 
 
 def forecast(
-    model: BaseEstimator,
-    X: MatrixLike,
+    model: Forecaster,
+    X: ArrayLike,
     *,
     inputs: object = None,
-    history: object = None,
     truth: ArrayLike | None = None,
     level: float | Sequence[float] = 0.9,
-    xlabel: str | None = None,
+    xlabel: str = "time",
     ylabel: str = "value",
     ax: "Axes | Sequence[Axes] | None" = None,
     theme: str = "light",
 ) -> ForecastDisplay:
-    """Draw a forecast with its intervals, the training series and held-out observations.
+    """Draw a forecast with its intervals, the last values of the series and held-out ones.
 
     Parameters
     ----------
-    model : fitted regressor
-        With ``predict_interval`` or ``predict(X, return_std=True)``, such as
-        :class:`bochner.Forecaster` of a single series.
-    X : int or array-like of shape (n,) or (n, d)
-        Rows to predict at; the first column is time. For a Forecaster, the number of steps after
-        the series, or the times, as in its ``predict``.
+    model : fitted Forecaster
+        A model of a single series.
+    X : int or array-like of shape (n,)
+        Number of steps after the series, or times, as in ``predict``.
     inputs : array-like of shape (n, d) or DataFrame, default=None
-        Known inputs at these times, if a Forecaster has inputs.
-    history : pandas Series or tuple of array-likes (X, y), default=None
-        Training series, or training rows and their targets.
+        Known inputs at these times, if the model has inputs.
     truth : array-like of shape (n,), default=None
-        Held-out targets at ``X``; ``nan`` where a target is missing.
+        Held-out values at ``X``; ``nan`` where a value is missing.
     level : float or sequence of floats, default=0.9
         Nominal levels of the intervals, one to three of them.
     xlabel, ylabel : str
-        Labels of both axes, with units; by default "time", or the name of the column at fit, and
-        "value".
+        Labels of both axes, with units.
     ax, theme
         As in :func:`predictions`.
 
     Examples
     --------
-    >>> import numpy as np
-    >>> from sklearn.gaussian_process import GaussianProcessRegressor
-    >>> from bochner import plot
-    >>> t = np.arange(1990.0, 2000.0, 0.25)
-    >>> model = GaussianProcessRegressor(alpha=0.1).fit(t[:30, None], np.sin(t[:30]))
-    >>> display = plot.forecast(model, t[30:], history=(t[:30], np.sin(t[:30])), ylabel="CO₂ (ppm)")
-    >>> display.start.item()
-    1997.5
-
     Twelve months after a series with dates:
 
+    >>> import numpy as np
     >>> import pandas as pd
-    >>> from bochner import Forecaster
+    >>> from bochner import Forecaster, plot
     >>> months = pd.date_range("2015-01", periods=60, freq="MS")
     >>> y = pd.Series(10.0 + np.sin(np.arange(60.0) * np.pi / 6.0), index=months)
-    >>> display = plot.forecast(Forecaster(random_state=0).fit(y), 12, history=y)
-    >>> display.times[0]
-    np.datetime64('2020-01-01T00:00:00.000000000')
+    >>> display = plot.forecast(Forecaster(random_state=0).fit(y), 12, ylabel="sales")
+    >>> display.times[0], len(display.history[0])
+    (np.datetime64('2020-01-01T00:00:00.000000000'), 48)
     """
-    levels = [float(each) for each in np.ravel(level)]
-    for each in levels:
-        as_level(each)
+    levels = [as_level(each) for each in np.ravel(level).tolist()]
     if not 1 <= len(levels) <= _MOST_BANDS:
         raise ValueError(f"level must be at most {_MOST_BANDS} levels, got {len(levels)}.")
-    if isinstance(model, Forecaster):
-        check_is_fitted(model)
-        times = forecast_times(model, X)
-        steps: Any = X
-        mean = as_array(model.predict(steps, inputs))
-        ends = [[*map(as_array, model.predict_interval(steps, e, inputs))] for e in levels]
-    else:
-        rows, times = _rows_and_times(X)
-        found = [[of_target(part, 0) for part in with_ends(model, rows, each)] for each in levels]
-        mean, ends = found[0][0], [parts[1:] for parts in found if parts[1] is not None]
+    times = forecast_times(model, X)
     order = np.argsort(times, kind="stable")
-    bands = [
-        (each, lower[order], upper[order])
-        for each, (lower, upper) in zip(levels, ends, strict=False)
-    ]
-    past = None if history is None else _history(history)
-    held_out = None if truth is None else (times, as_array(truth))
-    for name, series in (("history", past), ("truth", held_out)):
-        if series is not None and series[0].shape != series[1].shape:
-            raise ValueError(
-                f"{name} must have one target for each row, got shapes {series[0].shape} and "
-                f"{series[1].shape}."
-            )
-    if held_out is not None:
-        held_out = times[order], held_out[1][order]
-    start = None if past is None or times.min() <= past[0].max() else times.min()
-    names = getattr(model, "feature_names_in_", ["time"])
-    labels = str(names[0]) if xlabel is None else xlabel, ylabel
-    display = ForecastDisplay(times[order], mean[order], bands, past, held_out, start, *labels)
-    return display.plot(ax, theme=theme)
+    if truth is not None and np.shape(truth) != times.shape:
+        raise ValueError(f"truth must have shape {times.shape}, got {np.shape(truth)}.")
+    held_out = None if truth is None else (times[order], as_array(truth)[order])
+    times, mean = times[order], as_array(model.predict(X, inputs))[order]
+    ends = [[as_array(e)[order] for e in model.predict_interval(X, q, inputs)] for q in levels]
+    bands = [(each, lower, upper) for each, (lower, upper) in zip(levels, ends, strict=True)]
+    (series,), step = model.series_.values(), model.series_["y"].timeline.step or np.inf
+    past, values = series.history()
+    longest = max((2.0 * period.length / step for period in model.periods_), default=0.0)
+    count = max(_FEWEST_PAST, _PAST * len(times))
+    if count < longest <= _MOST_PAST * len(times):
+        count = int(np.ceil(longest))
+    first = max(0, len(past) - count)
+    outliers, shifts = (place[place >= first] for place in (model.outliers_, model.level_shifts_))
+    shown = past[first:], np.where(np.isin(np.arange(len(past)), outliers), np.nan, values)[first:]
+    start = None if times.min() <= past.max() else times.min()
+    ignored = past[outliers], values[outliers]
+    parts = times, mean, bands, shown, held_out, start, xlabel, ylabel, ignored, past[shifts]
+    return ForecastDisplay(*parts).plot(ax, theme=theme)
 
 
-def forecast_display(one: SeriesForecast, level: float, ylabel: str = "") -> ForecastDisplay:
-    """Return the undrawn display of a forecast and its history."""
-    times = drawn_times(one.times)
-    values = one.values.iloc[-max(_FEWEST_PAST, _PAST * len(times)) :]
-    return ForecastDisplay(
-        times,
-        one.mean,
-        [(level, one.lower, one.upper)],
-        (drawn_times(values.index), as_array(values)),
-        start=times[0],
-        xlabel="" if times.dtype.kind == "M" else str(one.times.name or "time"),
-        ylabel=ylabel or one.name,
-        n_earlier=len(one.values) - len(values),
-    )
+_HEIGHT = 1.2  # Height in inches of a panel with its title
+_LEFT = 40.0  # Width in points of the ticks to the left of a panel
+
+_GAP, _OFTEN, _REGULAR = 1.6, 0.75, 1.2
+"""A gap is a step longer than the first number times the median, and than the share of steps of
+the second number; fewer gaps than the excess of the third are those of a line."""
+
+_LAST = 0.3  # Height in inches of the ticks and the label below the last panel
+_MOST_CYCLES = 6  # Number of periods from which a season is drawn as one period
+
+_DAY, _YEAR = 86_400.0, 365.2425  # Seconds per day, mean days per year
+
+_ROUNDED = 1e-4  # Rounding of decimal years, in years: less than an hour
+_NEAR = 0.01  # Relative tolerance of the length of a day, a week or a year
 
 
-def _history(history: Any) -> Series:
-    """Return the times and values of a pandas series, or of a pair of rows and targets."""
-    if hasattr(history, "index") and hasattr(history, "iloc"):
-        return drawn_times(history.index), as_array(history)
-    return _rows_and_times(history[0])[1], as_array(history[1])
+class Cycle(NamedTuple):
+    """One period of a season: rows (m,) of the times, their places, and the ticks' places."""
+
+    rows: Index
+    places: Array
+    ticks: Sequence[float] = ()
+    labels: Sequence[str] = ()
 
 
-def _rows_and_times(X: Any) -> tuple[Any, NDArray[Any]]:
-    """Return rows (n, d) to predict at, and their first column."""
-    if hasattr(X, "columns"):
-        first = X.iloc[:, 0] if hasattr(X, "iloc") else X[X.columns[0]]
-        return X, drawn_times(first)
-    if np.ndim(X) == 1:
-        times = drawn_times(X)
-        return times[:, None], times
-    rows = np.asarray(X)
-    if rows.ndim != 2:
-        raise ValueError(
-            f"X must be rows (n, d) or times (n,), got {X!r}; only a Forecaster takes a number of "
-            "steps."
-        )
-    return rows, rows[:, 0]
-
-
-_HEIGHT = 1.2
-"""Height in inches of a panel with its title."""
-
-_LEFT = 40.0
-"""Width in points of the ticks to the left of a panel."""
-
-_GAP, _USUAL = 3.0, 0.9
-"""A gap is a step between times longer than the first number times the quantile of all steps at the
-second number."""
-
-_LAST = 0.3
-"""Height in inches of the ticks and the label below the last panel."""
+def _cycle(times: NDArray[Any], length: float) -> Cycle | None:
+    """Return the last period of a season of a length in days or units; None for few periods."""
+    are_dates = times.dtype.kind == "M"
+    numbers = times.astype("M8[s]").astype(np.float64) / _DAY if are_dates else times
+    step = float(np.median(np.diff(numbers))) if len(numbers) > 1 else length
+    if np.ptp(numbers) < _MOST_CYCLES * length:
+        return None
+    rows = np.flatnonzero(numbers > numbers[-1] - length + 0.5 * step)
+    cycle = Cycle(rows, numbers[rows] % length)
+    if are_dates and abs(length - 1.0) < _NEAR:
+        cycle = Cycle(rows, numbers[rows] % 1.0)
+        hours = np.arange(0.0, 1.1, 0.125)
+        cycle = Cycle(rows, cycle.places, hours.tolist(), [f"{24 * hour:.0f}:00" for hour in hours])
+    elif are_dates and abs(length - 7.0) < _NEAR:
+        ticks = np.arange(7.0) + (0.5 if step < 0.9 else 0.0)
+        # The first of January 1970 was a Thursday.
+        cycle = Cycle(rows, (numbers[rows] + 3.0) % 7.0, ticks.tolist(), day_abbr[:])
+    elif abs(length / (_YEAR if are_dates else 1.0) - 1.0) < _NEAR and step < 0.3 * length:
+        year = times[rows].astype("M8[Y]") if are_dates else np.floor(numbers[rows] + _ROUNDED)
+        since = (times[rows] - year) / np.timedelta64(1, "D") / _YEAR if are_dates else None
+        places = numbers[rows] - year if since is None else since
+        ticks = np.arange(12.0) / 12.0 + (0.04 if step < 0.07 * length else 0.0)
+        cycle = Cycle(rows, as_array(places), ticks.tolist(), month_abbr[1:])
+    order = np.argsort(cycle.places, kind="stable")
+    return cycle._replace(rows=rows[order], places=cycle.places[order])
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ComponentsDisplay(Display):
-    """Components of a forecast along time, one panel each, with the ends of their intervals."""
+    """Components of a forecast along time or over one period, with the ends of their intervals.
+
+    ``units`` are those of what each component adds: "" for units of the values, or "%".
+    """
 
     names: Sequence[str]
     times: NDArray[Any]  # (n,), numbers or datetime64, in order
@@ -285,39 +257,53 @@ class ComponentsDisplay(Display):
     lower: Array
     upper: Array
     xlabel: str = "time"
+    units: Sequence[str] = ()
+    cycles: Sequence[Cycle | None] = ()
 
     def describe(self) -> str:
         return f"Components of a forecast for {len(self.times)} times: {', '.join(self.names)}."
 
     def _layout(self) -> PanelLayout:
         count = len(self.names)
-        return PanelLayout(count, _HEIGHT * count + _LAST, style.FULL_WIDTH, columns=1, sharex=True)
+        return PanelLayout(count, _HEIGHT * count + _LAST, _WIDTH, columns=1, is_wide=True)
 
     def _draw(self, axes: "Sequence[Axes]", theme: style.Theme) -> None:
         for number, (axis, name) in enumerate(zip(axes, self.names, strict=True)):
             parts = np.stack([self.means[number], self.lower[number], self.upper[number]])
-            times, (mean, lower, upper) = _with_gaps(self.times, parts)
-            axis.plot(times, mean, color=style.MODEL, lw=0.8)
+            cycle, times = self.cycles[number] if self.cycles else None, self.times
+            if cycle is not None:
+                times, parts = cycle.places, parts[:, cycle.rows]
+            ends = signed([parts[0].min(), parts[0].max()], self.units[number])
+            if name != "trend":
+                name = f"{name}: {ends[0]} to {ends[1]}"
+                axis.axhline(0.0, color=theme.ink, lw=0.5, zorder=1)
+            times, (mean, lower, upper) = _with_gaps(times, parts)
+            axis.plot(times, mean, color=style.MODEL, lw=1.0)
             axis.fill_between(times, lower, upper, color=style.MODEL, alpha=style.BAND, lw=0)
             axis.margins(x=0.01)
-            label = self.xlabel if number == len(axes) - 1 else ""
             shown = fitted(name, width_of(axis) - _LEFT)
             # A title, because a long name does not fit to the left of the panel.
             axis.set_title(shown, loc="left", fontsize=style.SMALL, parse_math=False)
-            finish(axis, label, "", are_dates=self.times.dtype.kind == "M")
+            are_dates = cycle is None and self.times.dtype.kind == "M"
+            label = self.xlabel if number == len(axes) - 1 and cycle is None else ""
+            finish(axis, label, "", are_dates=are_dates)
+            if cycle is not None and cycle.labels:
+                axis.set_xticks(cycle.ticks, cycle.labels)
 
 
 def _with_gaps(times: NDArray[np.generic], values: Array) -> tuple[NDArray[Any], Array]:
-    """Insert NaN into values (3, n) at gaps between times (n,), so that lines are interrupted."""
+    """Insert NaN into values (k, n) at gaps between times (n,), so that lines are interrupted."""
     if len(times) < 3:
         return times, values
     steps = np.diff(times).astype(np.float64)
-    after = np.flatnonzero(steps > _GAP * np.quantile(steps, _USUAL)) + 1
+    # Weekends of business days are no gaps.
+    longest = max(_GAP * np.median(steps), np.quantile(steps, _OFTEN))
+    after = np.flatnonzero(steps > longest) + 1
     return np.insert(times, after, times[after]), np.insert(values, after, np.nan, axis=1)
 
 
 def components(
-    model: BaseEstimator,
+    model: Forecaster,
     times: ArrayLike,
     X: object = None,
     *,
@@ -327,7 +313,10 @@ def components(
     ax: "Axes | Sequence[Axes] | None" = None,
     theme: str = "light",
 ) -> ComponentsDisplay:
-    """Draw the components of a forecast, with intervals of each.
+    """Draw what each component adds to a forecast, with intervals, the largest component first.
+
+    Components are in units of the values, or in per cent if the logarithm is modelled. A season of
+    many periods is drawn as its last period. By default improbable components are left out.
 
     Parameters
     ----------
@@ -338,7 +327,7 @@ def components(
     X : array-like of shape (n, d), default=None
         Known inputs at these times, if the model has inputs.
     names : sequence of str, default=None
-        Components to draw; ``None`` means all.
+        Components to draw, in this order; ``None`` means all.
     level : float, default=0.9
         Nominal level of the intervals.
     xlabel : str, default="time"
@@ -355,37 +344,37 @@ def components(
     >>> display.names
     ['trend', '12 steps', 'remainder']
     """
-    display = component_display(model, times, X, names=names, level=level, xlabel=xlabel)
-    return display.plot(ax, theme=theme)
-
-
-def component_display(
-    model: BaseEstimator,
-    times: ArrayLike,
-    X: object = None,
-    *,
-    names: Sequence[str] | None = None,
-    level: float = 0.9,
-    xlabel: str = "time",
-) -> ComponentsDisplay:
-    """Return the undrawn display of the components of a forecast."""
     as_level(level)
-    if not hasattr(model, "components"):
-        raise TypeError(
-            f"components takes a fitted Forecaster, got {type(model).__name__}, which has no "
-            "components."
-        )
     at = forecast_times(model, times)
     order = np.argsort(at, kind="stable")
-    found: Any = model.components(times, X, level=level)
+    at, (series,) = at[order], model.series_.values()
+    law, found = series.law, model.components(times, X, level=level)
     # Columns of a data frame are pairs of a component and one of its parts.
     known = list(found.columns.unique(0)) if hasattr(found, "columns") else list(found)
-    chosen = known if names is None else list(names)
-    if unknown := [name for name in chosen if name not in known]:
+    if unknown := [name for name in names or () if name not in known]:
         raise ValueError(f"There is no component {unknown[0]!r}: choose from {known}.")
-    values = np.stack([np.asarray(found[name])[order] for name in chosen])
-    means, lower, upper = np.moveaxis(values, 2, 0)
-    scale = getattr(model, "transformation_", "none")
-    if isinstance(scale, str) and scale not in ("none", "floor"):
-        chosen = [f"{name} ({scale})" for name in chosen]
-    return ComponentsDisplay(chosen, at[order], means, lower, upper, xlabel)
+    modelled = {name: np.asarray(found[name])[order].T for name in known}
+    whole = np.sum([part[0] for part in modelled.values()], axis=0)
+    probable = [name for name in known if law.probability(name) >= LEAST_PROBABLE]
+    sizes = {name: float(np.std(modelled[name][0])) for name in probable}
+    chosen = sorted(probable, key=lambda name: -sizes[name]) if names is None else list(names)
+    back, is_log = TRANSFORMATIONS[law.transformation].back, law.transformation == "log"
+    parts = []
+    for name in chosen:
+        rest = whole - modelled[name][0]
+        if name == "trend":
+            parts.append(back(modelled[name]))
+        elif is_log:
+            parts.append(100.0 * np.expm1(modelled[name]))
+        else:
+            is_plain = not TRANSFORMATIONS[law.transformation].changes_scale
+            added = modelled[name] if is_plain else back(rest + modelled[name]) - back(rest)
+            parts.append(added)
+    lengths = {period.name: period.length for period in model.periods_}
+    if series.timeline.kind == "months":
+        lengths = {name: length * _YEAR / 12.0 for name, length in lengths.items()}
+    cycles = [_cycle(at, lengths[name]) if name in lengths else None for name in chosen]
+    units = ["%" if is_log and name != "trend" else "" for name in chosen]
+    means, lower, upper = np.moveaxis(np.array(parts), 1, 0)
+    display = ComponentsDisplay(chosen, at, means, lower, upper, xlabel, units, cycles)
+    return display.plot(ax, theme=theme)

@@ -1,4 +1,4 @@
-"""Spectra of kernels: shares of the variance by frequency or period."""
+"""Spectra of kernels: shares of the variance by period."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -9,20 +9,16 @@ from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator
 
 from bochner._base.arrays import Array, as_array
-from bochner._base.number_texts import percent
-from bochner.plot.axis_texts import finish, fitted, panel_points, text_width
+from bochner.plot.axis_texts import finish
 from bochner.plot.display import Display, PanelLayout
 from bochner.plot.drawn_inputs import chosen_inputs, input_names, learned_models
-from bochner.plot.style import COLUMNS, FONT, MODEL, SMALL, Theme
+from bochner.plot.style import COLUMNS, MODEL, SMALL, Theme
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 _CENTRAL = 0.995
 """Share of the variance within a panel; extreme frequencies are cut off."""
-
-_BINS = (10, 120)
-"""Bounds for the number of histogram bins, else the square root of the number of frequencies."""
 
 _PERIOD_BINS = 80
 """Number of bins of periods on a logarithmic axis."""
@@ -39,21 +35,14 @@ _TINY = float(np.finfo(np.float64).tiny)
 _MARGIN = 1.5
 """Ratio of the shortest period with variance to the lower end of the axis."""
 
-_GAP = 12.0
-"""Gap in points between the tick labels of periods."""
-
-_TICK_FACTORS = (1.0, 2.0, 5.0)
-"""Leading digits of round periods."""
-
 
 @dataclass(frozen=True, slots=True, eq=False)
 class SpectrumDisplay(Display):
-    """Shares of the variance by absolute frequency or by period of d inputs, one panel each."""
+    """Shares of the variance by period of d inputs, one panel each."""
 
     names: Sequence[str]
     frequencies: Array  # (M, d), in radians per unit of the inputs
     weights: Array  # (M,), sum to one
-    axis: str = "frequency"  # Or "period"
     longest: float = float("inf")  # Longest period that is drawn
     unit: str = ""
 
@@ -80,58 +69,21 @@ class SpectrumDisplay(Display):
                 finish(axis, name, "", ticks="")
                 axis.set(xticks=[], yticks=[])
                 continue
-            draw = self._by_period if self.axis == "period" else self._by_frequency
-            draw(axis, name, size, weight, labelled=i % COLUMNS == 0)
+            period = _period(size)
+            shortest = _quantile(period, weight, 1.0 - _CENTRAL)
+            longest = min(self.longest, float(period.max()))
+            edges = np.geomspace(min(shortest, longest) / _MARGIN, longest, _PERIOD_BINS + 1)
+            mass, _ = np.histogram(period, edges, weights=weight)
+            axis.stairs(100.0 * mass, edges, fill=True, color=MODEL, alpha=0.75)
+            axis.set(xscale="log", xlim=(edges[0], edges[-1]))
+            axis.set_ylim(0.0, 105.0 * max(mass.max(), _ROUNDING))
+            unit = f" ({self.unit})" if self.unit else ""
+            finish(axis, f"period of {name}{unit}", "" if i % COLUMNS else "share of variance (%)")
 
     def _active(self, i: int) -> tuple[Array, Array]:
         """Return the absolute values of nonzero frequencies along an input, and their shares."""
         size = np.abs(self.frequencies[:, i])
         return size[size > 0.0], self.weights[size > 0.0]
-
-    def _by_frequency(
-        self, axis: "Axes", name: str, size: Array, weight: Array, *, labelled: bool
-    ) -> None:
-        end = 1.02 * _quantile(size, weight, _CENTRAL)
-        bins = int(np.clip(np.sqrt(len(size)), *_BINS))
-        mass, edges = np.histogram(size, bins, (0.0, end), weights=weight)
-        density = mass / weight.sum() / np.diff(edges)
-        axis.stairs(density, edges, fill=True, color=MODEL, alpha=0.75)
-        axis.set(xlim=(0.0, end), ylim=(0.0, 1.05 * density.max()))
-        beyond = 1.0 - mass.sum() / weight.sum()
-        notes = [
-            f"{percent(share)} {place}"
-            for share, place in ((1.0 - weight.sum(), "zero"), (weight.sum() * beyond, "beyond"))
-            if share > _ROUNDING
-        ]
-        per = f"rad/{self.unit}" if self.unit else "rad/unit"
-        points = panel_points(axis)[0]
-        texts = [f"frequency of {name} ({', '.join(part)})" for part in ([per, *notes], [per])]
-        texts.append(f"{fitted(name, points - text_width(f' ({per})', FONT), FONT)} ({per})")
-        label = next((text for text in texts if text_width(text, FONT) <= points), texts[-1])
-        finish(axis, label, "density" if labelled else "")
-        self._period_axis(axis, end)
-
-    def _period_axis(self, axis: "Axes", end: float) -> None:
-        """Add an axis of round periods at the top of a panel of frequencies."""
-        periods = _round_periods(end, panel_points(axis)[0])
-        name = f"period ({self.unit})" if self.unit else "period"
-        above = axis.secondary_xaxis("top", xlabel=name)
-        above.set_xticks(2.0 * np.pi / periods, [f"{period:.6g}" for period in periods])
-        axis.spines["top"].set_visible(True)
-
-    def _by_period(
-        self, axis: "Axes", name: str, size: Array, weight: Array, *, labelled: bool
-    ) -> None:
-        period = _period(size)
-        shortest = _quantile(period, weight, 1.0 - _CENTRAL)
-        longest = min(self.longest, float(period.max()))
-        edges = np.geomspace(min(shortest, longest) / _MARGIN, longest, _PERIOD_BINS + 1)
-        mass, _ = np.histogram(period, edges, weights=weight)
-        axis.stairs(100.0 * mass, edges, fill=True, color=MODEL, alpha=0.75)
-        axis.set(xscale="log", xlim=(edges[0], edges[-1]))
-        axis.set_ylim(0.0, 105.0 * max(mass.max(), _ROUNDING))
-        unit = f" ({self.unit})" if self.unit else ""
-        finish(axis, f"period of {name}{unit}", "share of variance (%)" if labelled else "")
 
 
 def spectrum(
@@ -139,13 +91,11 @@ def spectrum(
     *,
     inputs: Sequence[int | str] | None = None,
     names: Sequence[str] | None = None,
-    axis: str = "auto",
-    longest: float | None = None,
     unit: str = "",
     ax: "Axes | Sequence[Axes] | None" = None,
     theme: str = "light",
 ) -> SpectrumDisplay:
-    r"""Draw the share of the variance by frequency or period along each input.
+    r"""Draw the share of the variance by period :math:`2\pi/\omega` along each input.
 
     Frequencies of all posterior draws are pooled, each with its share of the variance of its draw.
     Frequencies of random features that are not learned are weighted by the size of their weights.
@@ -157,13 +107,6 @@ def spectrum(
         ``frequencies_``, such as :class:`bochner.FourierFeatures`.
     inputs, names, ax, theme
         As in :func:`kernel`.
-    axis : {"auto", "frequency", "period"}, default="auto"
-        ``"period"``: shares of the variance against periods :math:`2\pi/\omega`.
-        ``"frequency"``: the density of angular frequencies, with an axis of periods above.
-        ``"auto"``: periods for a learned model of one input, such as a series, else frequencies.
-    longest : float, default=None
-        Longest period that is drawn, in units of the input. The default for a learned model is
-        about twice the range of the input, because longer waves are trends.
     unit : str, default=""
         Unit of the inputs, such as ``"years"``.
 
@@ -176,19 +119,14 @@ def spectrum(
     >>> display.frequencies.shape, len(display.axes_)
     ((256, 2), 2)
     """
-    if axis not in ("auto", "frequency", "period"):
-        raise ValueError(f"axis must be 'auto', 'frequency' or 'period', got {axis!r}.")
     omega, weights, is_learned = _frequencies(model)
     dim = omega.shape[1]
     chosen = chosen_inputs(inputs, input_names(model, names, dim))
-    if axis == "auto":
-        axis = "period" if is_learned and dim == 1 else "frequency"
-    if longest is None:
-        longest = float("inf")
-        if is_learned and len(chosen) == 1:
-            longest = _LONGEST * float(learned_models(model)[0]._scaling.scale[[*chosen]].item())
+    longest = float("inf")  # Longer waves of a learned model are trends
+    if is_learned and len(chosen) == 1:
+        longest = _LONGEST * float(learned_models(model)[0]._scaling.scale[[*chosen]].item())
     parts = list(chosen.values()), omega[:, [*chosen]], weights
-    return SpectrumDisplay(*parts, axis, longest, unit).plot(ax, theme=theme)
+    return SpectrumDisplay(*parts, longest, unit).plot(ax, theme=theme)
 
 
 def _frequencies(model: BaseEstimator) -> tuple[Array, Array, bool]:
@@ -221,19 +159,6 @@ def _period(size: ArrayLike) -> Array:
 def _quantile(values: Array, weight: Array, share: float) -> float:
     """Return the smallest value up to which values have a share of the weight."""
     return float(np.quantile(values, share, weights=weight, method="inverted_cdf"))
-
-
-def _round_periods(end: float, points: float) -> Array:
-    """Return round periods whose labels fit on an axis of frequencies up to ``end``."""
-    decade = 10.0 ** np.floor(np.log10(_period(end)))
-    chosen: list[float] = []
-    for period in np.outer(decade * 10.0 ** np.arange(3), _TICK_FACTORS).ravel():
-        place = float(_period(period))  # Its angular frequency
-        width = text_width(f"{period:.6g}") + _GAP
-        last = float(_period(chosen[-1])) if chosen else 2.0 * end
-        if place <= end and (last - place) * points / end >= width:
-            chosen.append(float(period))
-    return as_array(chosen)
 
 
 def _wave_energy(coef: Array, n_frequencies: int) -> Array:

@@ -5,10 +5,18 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from bochner._base.arrays import as_array
-from bochner._base.number_texts import counted, number, percent
+from bochner._base.number_texts import aligned_numbers, counted, percent
 from bochner.comparison.contenders import OURS
-from bochner.comparison.outcomes import METRICS, Coverage, Outcome, Score, outcome_coverage
-from bochner.comparison.verdict import best_other, calibration, difference, metric_text, scope
+from bochner.comparison.outcomes import METRICS, Coverage, Outcome, Score
+from bochner.comparison.verdict import (
+    best_other,
+    calibration,
+    difference,
+    metric_text,
+    metric_texts,
+    scope,
+    seconds_texts,
+)
 from bochner.plot import comparison
 from bochner.plot.class_errors import LEVELS, CalibrationDisplay, central_intervals
 from bochner.plot.regression_errors import PredictionsDisplay
@@ -18,11 +26,13 @@ from bochner.report.html_blocks import (
     Figure,
     Section,
     Table,
-    count_cell,
+    cells,
+    counts,
     drawn,
-    number_cell,
-    share_cell,
+    numbers,
+    shares,
 )
+from bochner.report.residual_section import beyond_axes
 from bochner.report.subject import Subject
 
 _THIRDS = ("lowest third", "middle third", "highest third")
@@ -45,66 +55,66 @@ def errors_section(subject: Subject) -> Section:
 def _errors_text(subject: Subject) -> str:
     study = subject.named
     parts = "groups" if study.own.clusters is not None else "rows"
+    n_rows = len(study.own.y)
     text = (
-        f"Errors are those of {counted(len(study.own.y), 'test row')} ({scope(study)}), which no "
-        f"method was fitted to; ± is one standard error over test {parts}."
+        f"No method was fitted to the {counted(n_rows, 'test row')} ({scope(study)}) of these "
+        f"errors. ± is one standard error over test {parts}."
     )
     if study.split.kind == "file":
         text = (
-            f"Errors are those of {counted(len(study.own.y), 'row')}; ± is one standard error over "
-            f"{parts}. If the model was fitted to some of them, errors on new rows are larger."
+            f"These are the errors of {counted(n_rows, 'row')}. ± is one standard error over "
+            f"{parts}. If the model was fitted to some of the rows, errors on new rows are larger."
         )
     if study.others:
         text += (
             " The last column is the error of the model relative to that of the other method, with "
             "an interval of two standard errors from differences row by row."
         )
+    if len(study.others) > 1:
+        text += (
+            f" The comparison with the best of {len(study.others)} methods allows for as many "
+            "comparisons (Bonferroni's correction)."
+        )
     return text
 
 
 def _errors_table(subject: Subject) -> Table:
-    outcomes, own = subject.study.outcomes, subject.study.own
-    metric, others = own.metrics[0], subject.study.others
+    own, others = subject.study.own, subject.study.others
+    metric = own.metrics[0]
+    outcomes = dict(sorted(subject.study.outcomes.items(), key=lambda item: _rank(item[1], metric)))
     # Metrics known for the model alone allow no comparison, and are shown in other sections.
     least = min(2, len(outcomes))
     names = [n for n in own.metrics if sum(n in o.metrics for o in outcomes.values()) >= least]
-    timed = any(np.isfinite(outcome.seconds) for outcome in outcomes.values())
-    heads = ["method", *(METRICS[name] for name in names), *["seconds to fit"] * timed]
-    heads += [f"{METRICS[metric]} of {OURS} / method"] * bool(others)
-    rows = []
-    for method, outcome in outcomes.items():
-        cells = [Cell(method), *score_cells(outcome, names)]
-        cells += [number_cell(outcome.seconds)] * timed
-        if others:
-            cells.append(_ratio_cell(own, method, outcome, metric))
-        rows.append((_rank(outcome, metric), cells))
-    rows.sort(key=lambda row: row[0])
-    order = [cells for _, cells in rows]
-    emphasized = [cells[0].text for cells in order].index(OURS)
-    return Table("Errors on test rows", heads, order, emphasized=emphasized)
+    columns = {"method": cells(outcomes), **score_columns(list(outcomes.values()), names)}
+    seconds = [outcome.seconds for outcome in outcomes.values()]
+    if np.isfinite(seconds).any():
+        columns["seconds to fit"] = cells(seconds_texts(seconds), seconds)
+    if others:
+        heading = f"{METRICS[metric]} of {OURS} / method"
+        columns[heading] = [_ratio_cell(own, *item, metric) for item in outcomes.items()]
+    emphasized = list(outcomes).index(OURS)
+    return Table.of("Errors on test rows", columns, emphasized=emphasized)
 
 
 def _rank(outcome: Outcome, metric: str) -> float:
     return outcome.scores().get(metric, Score(np.inf)).value
 
 
-def score_cells(outcome: Outcome, names: Sequence[str]) -> list[Cell]:
-    """Return cells with metrics and their standard errors, or dashes for unknown metrics."""
-    scores = outcome.scores()
-    return [
-        Cell(metric_text(name, scores[name]), scores[name].value) if name in scores else _UNKNOWN
-        for name in names
-    ]
-
-
-_UNKNOWN = Cell("–", np.nan)
+def score_columns(outcomes: Sequence[Outcome], names: Sequence[str]) -> dict[str, list[Cell]]:
+    """Return columns of metrics with their standard errors; unknown metrics are dashes."""
+    scores = [outcome.scores() for outcome in outcomes]
+    columns = {name: [each.get(name, Score(np.nan)) for each in scores] for name in names}
+    return {
+        METRICS[name]: cells(metric_texts(name, column), [score.value for score in column])
+        for name, column in columns.items()
+    }
 
 
 def _ratio_cell(our_outcome: Outcome, method: str, other: Outcome, metric: str) -> Cell:
     if method == OURS:
         return Cell("1", 1.0)
     if metric not in other.metrics:
-        return _UNKNOWN
+        return Cell("–", np.nan)
     gap = difference(our_outcome, method, other)
     return Cell(f"{gap.ratio:.2f} ({gap.lower:.2f} to {gap.upper:.2f})", gap.ratio)
 
@@ -133,7 +143,8 @@ def predictions_section(subject: Subject) -> Section:
         outcome.y, as_array(outcome.prediction), outcome.lower, outcome.upper, outcome.level
     )
     title = subject.titled("Predicted against observed values")
-    blocks: list[Block] = [drawn(display, title, _predictions_caption(subject, of_thirds))]
+    caption = f"{_predictions_caption(subject, of_thirds)}{beyond_axes(display)}"
+    blocks: list[Block] = [drawn(display, title, caption)]
     if of_thirds:
         blocks.append(_thirds_table(of_thirds))
     return Section("predictions", "Predicted and observed", blocks)
@@ -149,28 +160,28 @@ def _predictions_caption(subject: Subject, of_thirds: Mapping[str, Outcome]) -> 
             f"{percent(scores['coverage'].value, digits=1)} of the observations."
         )
     if of_thirds:
-        low, _, high = (part.scores()["rmse"].value for part in of_thirds.values())
-        if max(low, high) > 1.25 * min(low, high):  # Smaller differences are hardly visible
-            end, ratio = ("high", high / low) if high > low else ("low", low / high)
-            times = f"{ratio:.1f} times" if ratio < 100.0 else "more than a hundred times"
-            texts.append(f"Errors are largest at the {end} end: {times} those at the other.")
-        else:
-            texts.append("Errors are about equal at both ends.")
+        parts = list(of_thirds.values())
+        low, high = aligned_numbers([part.scores()["rmse"].value for part in (parts[0], parts[-1])])
+        texts.append(
+            f"The RMSE is {low} in the lowest third of the predictions, {high} in the highest."
+        )
     return " ".join(texts)
 
 
 def _thirds_table(of_thirds: Mapping[str, Outcome]) -> Table:
-    rows = []
-    for place, (name, part) in enumerate(of_thirds.items()):
-        scores, unknown = part.scores(), Score(np.nan)
-        low, high = (number(float(pick(part.prediction)), 3) for pick in (np.min, np.max))
-        cells = [Cell(f"{name} ({low} to {high})", place), count_cell(len(part.y))]
-        cells += [number_cell(scores["rmse"].value)]
-        cells += [number_cell(float(np.mean(part.y - part.prediction)), 2)]
-        cells += [share_cell(scores.get("coverage", unknown).value, digits=1)]
-        rows.append([*cells, number_cell(scores.get("width", unknown).value)])
-    heads = ("predictions", "rows", "RMSE", "observed − predicted", "coverage", "mean width")
-    return Table("Errors by size of the prediction", heads, rows)
+    parts = list(of_thirds.values())
+    scores, unknown = [part.scores() for part in parts], Score(np.nan)
+    ends = [aligned_numbers([np.min(part.prediction), np.max(part.prediction)]) for part in parts]
+    names = [f"{name} ({' to '.join(pair)})" for name, pair in zip(of_thirds, ends, strict=True)]
+    columns = {
+        "predictions": cells(names, range(len(names))),
+        "rows": counts([len(part.y) for part in parts]),
+        "RMSE": numbers([each["rmse"].value for each in scores]),
+        "observed − predicted": numbers([np.mean(part.y - part.prediction) for part in parts]),
+        "coverage": shares([each.get("coverage", unknown).value for each in scores]),
+        "mean width": numbers([each.get("width", unknown).value for each in scores]),
+    }
+    return Table.of("Errors by size of the prediction", columns)
 
 
 def intervals_section(subject: Subject) -> Section:
@@ -183,22 +194,19 @@ def _coverage_figure(subject: Subject) -> Figure:
     study, outcome, levels = subject.study, subject.study.own, as_array(LEVELS)
     ends = central_intervals(study.model, study.split.X_test, levels, subject.study.number)
     display = CalibrationDisplay.from_intervals(outcome.y, *ends, levels, outcome.clusters)
-    text = _coverage_caption(display, outcome_coverage(outcome))
+    text = _coverage_caption(display)
     return drawn(display, subject.titled("Coverage of intervals by level"), text)
 
 
-def _coverage_caption(display: CalibrationDisplay, at_level: Coverage | None) -> str:
-    """Return a sentence on levels with a coverage out of its range, and on the study's level."""
+def _coverage_caption(display: CalibrationDisplay) -> str:
+    """Return a sentence on levels with a coverage out of its range."""
     if not len(display.outside):
         return "Coverage is within the range of calibrated intervals at all levels."
     parts = display.predicted, display.observed, display.lower, display.upper
     worst = Coverage(*(float(part[display.outside[0]]) for part in parts))
-    text = (
+    return (
         f"Coverage is outside of the range of calibrated intervals at {len(display.outside)} of "
         f"{len(display.observed)} levels. The largest difference: intervals of "
         f"{100.0 * worst.level:.0f} % contain {percent(worst.observed, digits=1)} of the "
         f"observations, {worst.judgement}."
     )
-    if at_level is None or at_level.level == worst.level:
-        return text
-    return f"{text} Those of {100.0 * at_level.level:g} % are {at_level.judgement}."

@@ -3,35 +3,79 @@
 import numpy as np
 
 from bochner._base.number_texts import counted, percent
-from bochner.comparison.outcomes import Outcome
+from bochner.comparison.outcomes import Outcome, RareClass
 from bochner.comparison.verdict import calibration
 from bochner.plot.class_errors import CalibrationDisplay, ConfusionDisplay, RocDisplay
 from bochner.report.html_blocks import (
     Block,
-    Cell,
     Figure,
     Section,
     Table,
-    count_cell,
+    cells,
+    counts,
     drawn,
-    share_cell,
+    numbers,
+    shares,
 )
-from bochner.report.name_texts import cut, quoted
+from bochner.report.name_texts import cut, quoted, short
 from bochner.report.subject import Subject
 
-_SIDE_BY_SIDE = 10
-"""Largest number of classes whose names are readable in half of the page's width."""
+_SIDE_BY_SIDE, _MOST_CLASSES = 10, 30
+"""Largest number of classes whose names are readable in half a page's width, and in a picture."""
+
+_RISKIEST = (0.01, 0.02, 0.05, 0.1, 0.2, 0.5)
+"""Shares of the rows, the riskiest first, whose hits are listed: what a team may have time for."""
+
+_MOST_CONFUSIONS = 10
+"""Largest number of listed confusions."""
 
 
 def recognition_section(subject: Subject) -> Section:
-    """Return the section with ROC curves, confusion matrix, and recall and precision by class."""
+    """Return the section with curves, confusion matrix, and recall and precision."""
     outcome = subject.study.own
-    figures = [_confusion(subject, outcome)]
-    if outcome.probability is not None and len(np.unique(outcome.y)) > 1:
+    tables, n_classes = [_class_table(outcome)], len(outcome.confusion())
+    figures = [_confusion(subject, outcome)] * (n_classes <= _MOST_CLASSES)
+    is_known = outcome.probability is not None and len(np.unique(outcome.y)) > 1
+    if is_known and (rare := outcome.rare) is not None:
+        figures.insert(0, _gains(subject, rare))
+        tables.insert(0, _thresholds_table(rare))
+    elif is_known:
         figures.insert(0, _roc(subject, outcome))
-    few = outcome.classes is not None and len(outcome.classes) <= _SIDE_BY_SIDE
-    blocks: list[Block] = [figures] if few else [*figures]
-    return Section("classes", "Discrimination of the classes", [*blocks, _class_table(outcome)])
+    if n_classes > 2:
+        tables.append(_confusions_table(outcome))
+    blocks: list[Block] = [figures] if n_classes <= _SIDE_BY_SIDE else [*figures]
+    return Section("classes", "Discrimination of the classes", [*blocks, *tables])
+
+
+def _gains(subject: Subject, rare: RareClass) -> Figure:
+    display = RocDisplay.gains(rare.is_observed, rare.stated, rare.name)
+    tenth, half = (percent(rare.hits(share)[1] / rare.n) for share in (0.1, 0.5))
+    text = (
+        f"Rows are in the order of their probability of {quoted(rare.name)}. The first tenth of "
+        f"the rows holds {tenth} of this class, the first half {half}. The line is that of a "
+        "random order."
+    )
+    return drawn(display, subject.titled("Rows of the rare class found"), text)
+
+
+def _thresholds_table(rare: RareClass) -> Table:
+    """Return the table of hits, precision and recall if the riskiest rows are flagged."""
+    found = zip(*(rare.hits(share) for share in _RISKIEST), strict=True)
+    flagged, hits, thresholds = map(np.array, found)
+    columns = {
+        "flagged, the riskiest": cells([percent(s, digits=0) for s in _RISKIEST], _RISKIEST),
+        "rows": counts(flagged),
+        f"probability of {short(rare.name)} at least": shares(thresholds),
+        f"hits: rows with {short(rare.name)}": counts(hits),
+        "precision": shares(hits / flagged),
+        "recall": shares(hits / rare.n),
+        "lift": numbers(hits / flagged / rare.is_observed.mean()),
+    }
+    note = (
+        "Choose a threshold by the costs: flagging a row pays if its probability exceeds the cost "
+        "of an action divided by the gain of a hit. The lift compares with a random order."
+    )
+    return Table.of("Hits by threshold", columns, note=note)
 
 
 def _roc(subject: Subject, outcome: Outcome) -> Figure:
@@ -39,20 +83,18 @@ def _roc(subject: Subject, outcome: Outcome) -> Figure:
     assert outcome.probability is not None
     display = RocDisplay.from_probabilities(outcome.y, outcome.probability, outcome.classes)
     best, worst = (pick(display.areas, key=display.areas.__getitem__) for pick in (max, min))
-    largest, least = display.areas[best], display.areas[worst]
     if len(outcome.classes) == 2:
         text = (
-            f"In {percent(largest)} of all pairs of a row of class {quoted(best)} and "
-            "a row of the other class, the first has the higher probability of that class: the "
-            "area under the curve."
+            f"The area under the curve is the share of pairs of a row of class {quoted(best)} and "
+            "a row of the other class in which the first one has the higher probability of that "
+            f"class: {percent(display.areas[best])}."
         )
-    elif largest - least < 0.0005:  # Equal to three decimals
-        text = f"Each class against all others: all areas are {largest:.3f}."
     else:
         few = "" if len(display.areas) == len(outcome.classes) else " of the most frequent classes"
         text = (
             "Each class against all others: the area under the curve is largest for "
-            f"{quoted(best)} ({largest:.3f}) and least for {quoted(worst)} ({least:.3f}){few}."
+            f"{quoted(best)} ({display.areas[best]:.3f}) and least for {quoted(worst)} "
+            f"({display.areas[worst]:.3f}){few}."
         )
     return drawn(display, subject.titled("ROC curves"), text)
 
@@ -60,9 +102,8 @@ def _roc(subject: Subject, outcome: Outcome) -> Figure:
 def _confusion(subject: Subject, outcome: Outcome) -> Figure:
     display = ConfusionDisplay.from_predictions(outcome.y, outcome.prediction)
     wrong = display.counts - np.diag(np.diag(display.counts))
-    if not wrong.any():
-        text = "All test rows are predicted correctly."
-    else:
+    text = "All test rows are predicted correctly."
+    if wrong.any():
         i, j = (int(place) for place in np.unravel_index(np.argmax(wrong), wrong.shape))
         text = (
             f"The most frequent confusion: {counted(int(wrong[i, j]), 'row')} of class "
@@ -73,22 +114,39 @@ def _confusion(subject: Subject, outcome: Outcome) -> Figure:
     return drawn(display, subject.titled("Observed against predicted classes"), text)
 
 
+def _confusions_table(outcome: Outcome) -> Table:
+    """Return the table of the most frequent confusions of classes."""
+    assert outcome.classes is not None
+    confusion = outcome.confusion()
+    wrong = confusion - np.diag(np.diag(confusion))
+    order = np.argsort(-wrong, axis=None, kind="stable")[:_MOST_CONFUSIONS]
+    i, j = np.unravel_index(order[wrong.ravel()[order] > 0], wrong.shape)
+    columns = {
+        "observed": cells(map(cut, outcome.classes[i])),
+        "predicted": cells(map(cut, outcome.classes[j])),
+        "rows": counts(wrong[i, j]),
+        "share of the observed class": shares(wrong[i, j] / confusion.sum(axis=1)[i]),
+    }
+    return Table.of("Most frequent confusions", columns)
+
+
 def _class_table(outcome: Outcome) -> Table:
     """Return the table of counts, recall and precision of each class."""
     assert outcome.classes is not None
-    counts = outcome.confusion()
-    right, observed, predicted = np.diag(counts), counts.sum(axis=1), counts.sum(axis=0)
+    confusion = outcome.confusion()
+    right, observed, predicted = np.diag(confusion), confusion.sum(axis=1), confusion.sum(axis=0)
     with np.errstate(invalid="ignore"):  # NaN without rows
-        shares = [right / observed, right / predicted]
+        recall, precision = right / observed, right / predicted
+    columns = {
+        "class": cells(map(cut, outcome.classes)),
+        "test rows": counts(observed),
+        "predicted rows": counts(predicted),
+        "recall": shares(recall),
+        "precision": shares(precision),
+    }
     if outcome.probability is not None:
-        shares.append(outcome.probability.mean(axis=0))
-    rows = [
-        [Cell(cut(name)), count_cell(observed[k]), count_cell(predicted[k])]
-        + [share_cell(part[k]) for part in shares]
-        for k, name in enumerate(outcome.classes)
-    ]
-    heads = ["class", "test rows", "predicted rows", "recall", "precision", "mean probability"]
-    return Table("Classes", heads[: 3 + len(shares)], rows)
+        columns["mean probability"] = shares(outcome.probability.mean(axis=0))
+    return Table.of("Classes", columns)
 
 
 def probabilities_section(subject: Subject) -> Section:

@@ -7,14 +7,16 @@ from itertools import compress
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from bochner._base.arrays import times_of
 from bochner._base.names import listed
-from bochner._base.number_texts import counted, number, percent
+from bochner._base.number_texts import counted, may_be_years, number, percent
 from bochner.comparison.verdict import LEAST_PAIR, no_pairs, sum_of_shares
+from bochner.files.columns import labels
 from bochner.plot.effects import EffectDisplay
 from bochner.plot.rankings import SharesDisplay
-from bochner.report.html_blocks import MOST_UNFOLDED, Block, Cell, Figure, Section, Table, drawn
+from bochner.report.html_blocks import MOST_UNFOLDED, Block, Figure, Section, Table, cells, drawn
 from bochner.report.name_texts import joined, quoted, short
 from bochner.report.subject import Subject
 from bochner.tables.encodings import is_free_text
@@ -29,8 +31,8 @@ _LEAST_EFFECT = 0.01
 _VALUES = {1: 24, 2: 10}
 """Number of grid values of a column's effect, and of each column of a pair."""
 
-_MOST_LEVELS = 3
-"""Largest number of text levels named in a sentence."""
+_MOST_COMPUTED = 200
+"""Largest number of levels whose effects are computed to find the extreme ones."""
 
 
 def importance_section(subject: Subject) -> Section | None:
@@ -39,8 +41,9 @@ def importance_section(subject: Subject) -> Section | None:
     if shares is None:
         return None
     text = (
-        "The share of a column is that of the variance of predictions which involves it: how much "
-        "predictions change when rows take this column from other rows. ± is one standard error."
+        "The share of a column is the share of the variance of predictions that depends on it: how "
+        "much predictions change when rows take this column from other rows. ± is one standard "
+        "error."
     )
     if note := sum_of_shares(float(shares.share.sum())):
         text += f" {note}"
@@ -58,7 +61,7 @@ def importance_section(subject: Subject) -> Section | None:
         strong = VarianceShares(names, pairs.share[is_strong], pairs.std_error[is_strong])
         caption = (
             f"{' and '.join(map(quoted, names[0]))} interact most: {_share(strong, 0)} of the "
-            "variance of predictions is due to their interaction."
+            "variance of predictions comes from their interaction."
         )
         figures.append(_shares_figure("Interactions of columns", strong, caption))
         n_weak = int(np.sum(~is_strong))
@@ -82,11 +85,12 @@ def _shares_figure(title: str, shares: VarianceShares, caption: str) -> Figure:
 
 
 def _shares_table(title: str, head: str, shares: VarianceShares) -> Table:
-    rows = [
-        [Cell(joined(name)), Cell(_share(shares, place), float(shares.share[place]))]
-        for place, name in enumerate(shares.columns)
-    ]
-    return Table(title, (head, "share of variance"), rows)
+    texts = [_share(shares, place) for place in range(len(shares.columns))]
+    columns = {
+        head: cells(map(joined, shares.columns)),
+        "share of variance": cells(texts, list(shares.share)),
+    }
+    return Table.of(title, columns)
 
 
 def importance_sentence(shares: VarianceShares) -> str:
@@ -94,16 +98,17 @@ def importance_sentence(shares: VarianceShares) -> str:
     if not len(shares.share) or not shares.share[0] > 0.0:
         return "Predictions depend on no column."
     text = (
-        f"{quoted(shares.columns[0])} is the most important column: {_share(shares, 0)} of the "
-        "variance of predictions involves it"
+        f"The most important column is {quoted(shares.columns[0])}: {_share(shares, 0)} of the "
+        "variance of predictions depends on it"
     )
     if len(shares.share) > 1 and shares.share[1] > 0.0:
         ratio = float(shares.share[0] / shares.share[1])
         times = f"{ratio:.1f} times" if ratio < 100.0 else "more than 100 times"
-        text += f", {times} as much as {quoted(shares.columns[1])}, the next"
+        text += f", {times} as much as on {quoted(shares.columns[1])}"
     n_none = int(np.sum(shares.share < _LEAST_EFFECT))
     if n_none:
-        text += f". {counted(n_none, 'column')} of {len(shares.share)} have less than 1 %"
+        verb = "has" if n_none == 1 else "have"
+        text += f". {n_none} of {counted(len(shares.share), 'column')} {verb} less than 1 %"
     return f"{text}."
 
 
@@ -120,26 +125,26 @@ def effects_section(subject: Subject, most: int, most_pairs: int) -> Section | N
     if study.interactions is not None:
         drawn_names += _above(study.interactions, most_pairs)
     figures = [
-        _figure(subject, study.model.effect(*each, n_values=_VALUES[len(each)]))
+        _figure(subject, *_computed(subject, each))
         for each in drawn_names
         if not {*each} & {*cyclic, *free}
     ]
     if not figures:
         return None
     text = (
-        "Curves are predictions averaged over rows that all get the value on the axis and keep "
-        "their other columns."
+        "A curve is the average prediction if all rows had the value on the axis and kept their "
+        "other columns."
     )
     if not study.is_classification:
         text += (
-            " Bands and bars lie between the quartiles of the rows' own curves, each shifted to "
-            "the common average: they are wide where other columns change the effect, and are no "
-            "confidence intervals."
+            " Bands and bars show how much the effect differs between rows: half of the rows' own "
+            "curves, shifted to the common average, lie within. They are wide where other columns "
+            "change the effect. They are no confidence intervals."
         )
     if left_out := [quoted(name) for name in names if name in cyclic]:
         text += f" Effects of dates with hours or weekdays, {listed(left_out)}, are not drawn."
     if left_out := [quoted(name) for name in names if name in free]:
-        text += f" Free text, {listed(left_out)}, has no curve: its parts have effects together."
+        text += f" Free text, {listed(left_out)}, has no curve."
     return Section("effects", "Effects of columns", [text, figures])
 
 
@@ -148,7 +153,31 @@ def _above(shares: VarianceShares, most: int) -> list[Any]:
     return list(shares.columns[: min(n_above, most)])
 
 
-def _figure(subject: Subject, effect: Effect) -> Figure:
+def _computed(subject: Subject, names: Sequence[str]) -> tuple[Effect, str]:
+    """Return the effect of columns; of many levels, those with extreme means or many rows."""
+    most, column = _VALUES[len(names)], subject.columns.get(names[0])
+    if len(names) > 1 or column is None or column.kind != "text":
+        effect = subject.study.model.effect(*names, n_values=most)
+        is_cut = any(v.dtype.kind == "O" and len(v) == most for v in effect.values)
+        return effect, f" At most {most} levels of a column, the most frequent, are shown." * is_cut
+    effect = subject.study.model.effect(*names, n_values=_MOST_COMPUTED)
+    if (n_levels := len(effect.values[0])) <= most:
+        return effect, ""
+    means = effect.mean.reshape(n_levels, -1)
+    order = np.argsort(means[:, int(np.argmax(np.ptp(means, axis=0)))], kind="stable")
+    part, entries = most // 3, labels(column.raw, column.present)
+    counts = np.array([np.sum(entries == level) for level in effect.values[0]])
+    frequent = order[part:-part][np.argsort(-counts[order[part:-part]], kind="stable")[:part]]
+    rows = np.sort(np.r_[order[:part], order[-part:], frequent])
+    curves: dict[str, Any] = {n: getattr(effect, n)[rows] for n in ("mean", "lower", "upper")}
+    shown = replace(effect, values=(effect.values[0][rows],), **curves)
+    return shown, (
+        f" Of {n_levels} levels, the {part} with the lowest and the {part} with the highest "
+        f"averages are shown, and the {part} most frequent others."
+    )
+
+
+def _figure(subject: Subject, effect: Effect, note: str) -> Figure:
     if effect.mean.ndim > len(effect.columns) and not subject.study.is_classification:
         k = subject.study.number  # The target index, if the model has several targets
         parts = (getattr(effect, part)[..., k] for part in ("mean", "lower", "upper"))
@@ -157,7 +186,8 @@ def _figure(subject: Subject, effect: Effect) -> Figure:
              if name in subject.columns and subject.columns[name].kind == "date"]  # fmt: skip
     label = "average prediction" if effect.classes is None else "average probability"
     title = subject.titled(f"Effect of {' and '.join(map(short, effect.columns))}")
-    return drawn(EffectDisplay(effect, dates, label), title, effect_sentence(effect, dates))
+    caption = f"{effect_sentence(effect, dates)}{note}"
+    return drawn(EffectDisplay(effect, dates, label), title, caption)
 
 
 def effect_sentence(effect: Effect, dates: Sequence[str] = ()) -> str:
@@ -180,19 +210,22 @@ def _where(effect: Effect, place: Sequence[np.intp], dates: Sequence[str]) -> st
     """Describe a grid point by its column values, such as "at 12" or "'hour' 12 and 'day' 3"."""
     values = zip(effect.columns, effect.values, place, strict=True)
     shown = [
-        (quoted(name), _value(axis_values[i], name in dates)) for name, axis_values, i in values
+        (quoted(name), _value(axis_values, int(i), name in dates))
+        for name, axis_values, i in values
     ]
     if len(shown) == 1:
         return f"at {shown[0][1]}"
     return " and ".join(f"{name} {value}" for name, value in shown)
 
 
-def _value(value: object, is_date: bool) -> str:
+def _value(axis_values: NDArray[Any], place: int, is_date: bool) -> str:
+    """Return one of the values of a column as a text; years have no comma."""
+    value = axis_values[place]
     if isinstance(value, str):
         return "other or missing" if value == "<unknown>" else quoted(value)
-    size = float(value)  # type: ignore[arg-type]
-    if np.isnan(size):
+    if np.isnan(size := float(value)):
         return "missing"
     if is_date:
         return str(times_of(np.array([size]))[0].astype("M8[D]"))
-    return number(size)
+    present = axis_values[np.isfinite(axis_values)]
+    return number(size).replace(",", "," * (not may_be_years(present)))

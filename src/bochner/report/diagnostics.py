@@ -11,7 +11,6 @@ from scipy.stats import rankdata
 from bochner._base.names import listed
 from bochner._base.number_texts import counted, percent, with_error
 from bochner.comparison.study import Study
-from bochner.comparison.verdict import best_other
 from bochner.files.identifiers import may_identify
 from bochner.report import error_checks, unlike_rows
 from bochner.report.html_blocks import Finding, Section, fine
@@ -24,6 +23,9 @@ _ROUGH_ERROR = 0.1
 
 _FEWEST_TESTED = 20
 """Number of test rows below which a standard error is itself uncertain by more than 20 %."""
+
+_FEWEST_RARE = 50
+"""Number of test rows of a rare class below which a recall has a standard error above 7 %."""
 
 _ROWS_PER_COLUMN = 10
 """Number of rows per column below which effects of columns are hardly identifiable, a rule of thumb
@@ -38,8 +40,8 @@ _CORRELATED = 0.8
 _IMPORTANT = 0.01
 """Share of the variance above which a column is examined for correlations."""
 
-_RARE = 10
-"""Number of test rows of a class below which its recall has a standard error above 15 %."""
+_COPIES = "equal to another row in every column"
+"""Words of the note on copies of rows."""
 
 
 def rows(subject: Subject) -> Finding:
@@ -55,26 +57,21 @@ def rows(subject: Subject) -> Finding:
             "strongly on the sample of rows.",
             "Add rows, or leave out irrelevant columns.",
         )
+    if (rare := outcome.rare) is not None and rare.n < _FEWEST_RARE:
+        return Finding(
+            "check",
+            f"Few test rows of the class {quoted(rare.name)}: {rare.n}",
+            "Recall, precision and the area under the ROC curve depend strongly on these rows.",
+            "Hold more rows out, or add rows of this class.",
+        )
     if len(outcome.y) < _FEWEST_TESTED or score.std_error > _ROUGH_ERROR * score.value > 0.0:
         return Finding(
             "check",
             f"Few test rows: {len(outcome.y):,}",
-            f"The error is estimated as {with_error(score.value, score.std_error)}."
-            f"{_compared(subject)}",
+            f"The error is known as {with_error(score.value, score.std_error)} only.",
             "Hold more rows out, repeat the split with other seeds, or add rows.",
         )
     return fine(f"There are enough rows: {subject.n_fit:,} to fit, {len(outcome.y):,} to test.")
-
-
-def _compared(subject: Subject) -> str:
-    """Return a sentence on the error ratio to the best other method, or an empty text."""
-    best = best_other(subject.study)
-    if best is None:
-        return ""
-    return (
-        f" The ratio to the error of {best.other}, {best.ratio:.2f} ({best.lower:.2f} to "
-        f"{best.upper:.2f}), comes from the same rows and is known better: {best.conclusion}."
-    )
 
 
 def leaking(subject: Subject) -> Finding:
@@ -90,6 +87,20 @@ def leaking(subject: Subject) -> Finding:
         "A column that is computed from the target, or known only after it, is not there when you "
         "predict. Errors of predictions without it are larger than those of this report.",
         f"If it is not known in time, fit without it ({flags}).",
+    )
+
+
+def copied(subject: Subject) -> Finding | None:
+    """Check for copies of rows, as noted when the rows were split."""
+    notes = [note for note in subject.study.table.notes if _COPIES in note]
+    if not notes:
+        return None
+    return Finding(
+        "check",
+        f"Copied rows: {notes[0].partition(',')[0]}",
+        "Copies are held out together, and the model is fitted to one of each. A copy in both "
+        "parts would make the error look smaller.",
+        "Find out why rows repeat: a table may have been joined or exported twice.",
     )
 
 
@@ -148,31 +159,23 @@ def left_out(subject: Subject) -> Finding:
 
 
 def classes(subject: Subject) -> Finding | None:
-    """Check for classes that are rare or never predicted."""
+    """Check for classes that are never predicted."""
     outcome = subject.study.own
     if outcome.classes is None:
         return None
-    counts = np.array([np.sum(outcome.y == name) for name in outcome.classes])
     never = [quoted(name) for name in outcome.classes if not np.any(outcome.prediction == name)]
-    rare = [quoted(n) for n, count in zip(outcome.classes, counts, strict=True) if count < _RARE]
-    if not never and not rare:
-        return fine("All classes have enough test rows, and all of them are predicted.")
-    title = f"Never predicted: {listed(never)}" if never else f"Rare classes: {listed(rare)}"
-    texts = []
-    if never:
-        texts.append(f"The highest probability is never that of {listed(never)}.")
-    if rare:
-        texts.append(
-            f"There are fewer than {_RARE} test rows of {listed(rare)}, so that error rates of "
-            "these rows are uncertain."
+    if not never:
+        return fine("All classes are predicted.")
+    title = f"Never predicted: {listed(never)}"
+    advice = "Use the probabilities, add rows of rare classes, or join classes."
+    if len(outcome.classes) == 2:
+        title = f"No row has a probability of {listed(never)} above one half"
+        advice = (
+            "Use the probabilities with a threshold chosen by the costs (section Discrimination of "
+            "the classes)."
         )
-    return Finding(
-        "check" if never else "note",
-        title,
-        " ".join(texts),
-        "Use the probabilities, with a lower threshold for rare classes; add rows of them, or join "
-        "classes.",
-    )
+    text = f"The highest probability is never that of {listed(never)}."
+    return Finding("check", title, text, advice)
 
 
 def correlated(subject: Subject) -> Finding | None:
@@ -230,12 +233,13 @@ def findings(subject: Subject, drifts: Sequence[Drift]) -> list[Finding]:
     """Return the findings of all checks that apply to a target."""
     found = [
         leaking(subject),
+        copied(subject),
         rows(subject),
         error_checks.expectation(subject),
         error_checks.others(subject),
         error_checks.bias(subject),
         error_checks.coverage(subject),
-        error_checks.coverage_by_size(subject),
+        error_checks.below_zero(subject),
         unlike_rows.unlike(subject),
         error_checks.drifting(drifts),
         error_checks.heavy_tails(subject),

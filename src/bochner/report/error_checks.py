@@ -9,7 +9,6 @@ from bochner._base.names import listed
 from bochner._base.number_texts import counted, number, percent, with_error
 from bochner.comparison.outcomes import METRICS, mean_score, outcome_coverage
 from bochner.comparison.verdict import best_other
-from bochner.report.accuracy import thirds
 from bochner.report.html_blocks import Finding, fine
 from bochner.report.name_texts import quoted
 from bochner.report.residual_section import Drift, certain
@@ -35,6 +34,9 @@ _LEAST_SHARE = 0.01
 """Smallest ratio of the squared mean residual to the mean squared error for which a bias is
 reported; correcting a smaller bias gains nothing."""
 
+_FUNCTIONS = {"log": "logarithm", "sqrt": "square root"}
+"""Transformations in words; the logarithm needs a positive target."""
+
 _DEPENDENT = (
     "If rows drift with time or come in groups, fit with the time or the group, so that the "
     "expected error is that of later rows or of new groups."
@@ -59,25 +61,16 @@ def expectation(subject: Subject) -> Finding | None:
     # The expected error has about the standard error of the test error, or a smaller one.
     chance = _CERTAIN * np.sqrt(2.0) * np.nan_to_num(score.std_error)
     observed_error = with_error(score.value, score.std_error)
-    if abs(score.value - expected) <= max(chance, 0.02 * expected):  # Irrelevant below 2 %
+    if score.value - expected <= max(chance, 0.02 * expected):  # Irrelevant below 2 %
+        side = "lower than" if expected - score.value > chance else "as"
         return fine(
-            f"The {name} is as expected: {observed_error}, and {number(expected)} was expected."
-        )
-    both = (
-        f"Rows left out of the fit give an expected {name} of {number(expected)}; that of the rows "
-        f"here is {observed_error}."
-    )
-    if score.value < expected:
-        return Finding(
-            "note",
-            f"The {name} is lower than expected",
-            f"{both} These rows are easier to predict, or some of them were used in the fit.",
-            "Make sure that no test row was used in the fit.",
+            f"The {name} is {side} expected: {observed_error}, and {number(expected)} was expected."
         )
     return Finding(
         "check",
         f"The {name} is higher than expected",
-        f"{both} These rows differ from the training rows.",
+        f"Rows left out of the fit give an expected {name} of {number(expected)}; that of the rows "
+        f"here is {observed_error}. These rows differ from the training rows.",
         f"Compare their columns with those of the training rows. {_ADVICE[study.split.kind]}",
     )
 
@@ -89,13 +82,11 @@ def others(subject: Subject) -> Finding | None:
         return None
     if gap.ratio <= 1.0 or not gap.is_certain:
         return fine("No other method has a significantly lower error.")
-    n_others = len(subject.study.others)
-    among = f" among {n_others} comparisons" if n_others > 1 else ""
     return Finding(
         "check",
         f"{gap.other} has a lower error",
         f"The error of the model is {gap.change} (interval {percent(gap.lower - 1.0)} to "
-        f"{percent(gap.upper - 1.0)}), and the difference is significant{among}.",
+        f"{percent(gap.upper - 1.0)}); the difference is significant.",
         "Fit with a greater effort. If the difference stays, use the other method where you need "
         "only the prediction.",
     )
@@ -141,37 +132,33 @@ def coverage(subject: Subject) -> Finding | None:
     if not covered.is_wide:
         return fine(f"{level} are calibrated: they {contain} of the observations.")
     return Finding(
-        "note",
+        "check",
         f"Intervals are too wide: {level} {contain}",
         "More observations than stated are inside of their intervals: the intervals are safe, but "
-        "could be narrower.",
-        "You need not act. If the rows here were used in the fit, evaluate the model on new rows.",
+        "wider than necessary.",
+        "Take a lower level where a narrow interval helps. If the rows here were used in the fit, "
+        "evaluate the model on new rows.",
     )
 
 
-def coverage_by_size(subject: Subject) -> Finding | None:
-    """Check the coverage of intervals for small, middle and large predictions."""
-    outcome = subject.study.own
-    if outcome.lower is None or outcome.classes is not None:
+def below_zero(subject: Subject) -> Finding | None:
+    """Check whether predictions of a target without negative values are negative."""
+    outcome, train = subject.study.own, subject.study.split.y
+    if outcome.classes is not None or min(np.min(outcome.y), np.min(train)) < 0.0:
         return None
-    deviations = []
-    of_thirds = thirds(outcome)
-    for name, part in of_thirds.items():
-        covered = outcome_coverage(part, len(of_thirds))
-        if covered is not None and (covered.is_narrow or covered.is_wide):
-            side = "too narrow" if covered.is_narrow else "too wide"
-            deviations.append(
-                f"{side} in the {name} of the predictions ({percent(covered.observed, digits=1)})"
-            )
-    level = f"{100.0 * outcome.level:g} %"
-    if not deviations:
-        return fine(f"{level} intervals are calibrated for small, middle and large predictions.")
+    lowest = outcome.prediction if outcome.lower is None else outcome.lower
+    n_means, n_ends = int(np.sum(outcome.prediction < 0.0)), int(np.sum(lowest < 0.0))
+    if not n_ends:
+        return fine("No prediction and no interval goes below zero.")
+    parts = [counted(n_means, "prediction")] * bool(n_means)
+    parts += [counted(n_ends, "interval")] * (outcome.lower is not None)
+    name = "log" if min(np.min(outcome.y), np.min(train)) > 0.0 else "sqrt"
     return Finding(
-        "check" if any("narrow" in each for each in deviations) else "note",
-        f"{level} intervals depend on the size of the prediction",
-        f"They are {listed(deviations)}.",
-        "Where intervals are too narrow, take a higher level. If errors grow with the target, fit "
-        "its logarithm: transformation='log'.",
+        "check" if n_means or n_ends > _LEAST_SHARE * len(outcome.y) else "note",
+        f"{'Predictions' if n_means else 'Intervals'} below zero, but no observation is negative",
+        f"Below zero: {' and '.join(parts)} of {counted(len(outcome.y), 'row')}.",
+        f"Fit the target's {_FUNCTIONS[name]}: --transformation {name}, or transformation='{name}' "
+        "in Python. All predictions are then positive.",
     )
 
 
@@ -187,10 +174,9 @@ def drifting(drifts: Sequence[Drift]) -> Finding | None:
     return Finding(
         "check",
         f"Residuals depend on {listed([quoted(each.column) for each in strong])}",
-        f"Mean residuals range {listed(parts)}: predictions are biased there. If the means were "
-        "equal, such differences would occur in one report of a hundred.",
-        "For a time, fit to newer rows. For other columns, a greater effort or more rows let the "
-        "model follow them more closely.",
+        f"Mean residuals range {listed(parts)}: predictions are biased there. One report of a "
+        "hundred has such differences by chance.",
+        "For a time, fit to newer rows. For other columns, fit with a greater effort or more rows.",
     )
 
 
@@ -210,8 +196,8 @@ def heavy_tails(subject: Subject) -> Finding | None:
     return Finding(
         "check" if share >= _HALF else "note",
         f"A few rows dominate the error: {text}",
-        f"With normal errors, their share would be {percent(normal)}. A few rows determine the "
-        "RMSE; the median error describes the other rows better. The largest errors: "
+        f"With normal errors, their share would be {percent(normal)}. These rows determine the "
+        "RMSE; the median error describes the typical row. The largest errors: "
         f"{_worst_rows(subject, n_worst)}.",
         "Inspect these rows: they may contain mistakes, or come from a group that the columns do "
         "not describe.",

@@ -6,34 +6,37 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from os import PathLike
 
-import numpy as np
-
-from bochner._base.number_texts import counted, number, percent
+from bochner._base.number_texts import counted, number
 from bochner.comparison.contenders import OURS
-from bochner.comparison.forecast_fits import (
-    OriginScores,
-    SeriesForecast,
+from bochner.comparison.forecast_fits import OriginScores, SeriesForecast
+from bochner.comparison.forecast_words import (
+    error_rows,
+    first_to_last,
     forecast_coverage,
     forecast_verdict,
-    mean_scores,
+    missing_times,
     model_facts,
+    outlook_sentence,
+    series_rows,
     shown_times,
 )
-from bochner.plot.series_plots import component_display, forecast_display
-from bochner.report.html_blocks import Block, Cell, Section, Table, drawn, number_cell
+from bochner.plot.series_plots import components, forecast
+from bochner.report.html_blocks import Block, Cell, Section, Table, drawn
 from bochner.report.name_texts import cut
 from bochner.report.page import Head, Title, rendered, write_page
 from bochner.series.forecaster import Forecaster
-from bochner.series.value_transformations import TRANSFORMATIONS
 
 _MOST_SERIES = 12
 """Largest number of series with pictures: a series takes some hundred kilobytes and a second."""
 
-_MOST_ROWS = 60
-"""Largest number of forecast rows in a table; the CSV file has all rows."""
+_MOST_ROWS = 60  # Largest number of forecast rows in a table; the CSV file has all rows
+_MASE = (
+    "The MASE is the mean absolute error divided by the mean absolute difference of values one "
+    "season apart, of which those before a forecast count."
+)
+"""Explanation of scaled errors, which make series of different sizes comparable."""
 
-_MOST_PAST = 1_000
-"""Largest number of values before the forecast at which components are drawn."""
+_MOST_PAST = 1_000  # Largest number of values before the forecast at which components are drawn
 
 
 def write_forecasts(
@@ -59,21 +62,12 @@ def write_forecasts(
     coverage = forecast_coverage(known.values(), level) if known else ""
     what = f"{len(forecasts)} series"
     if is_single:
-        what = f"{counted(len(forecasts[0].values), 'value')}, {forecasts[0].span()}"
+        what = f"{counted(len(forecasts[0].values), 'value')}, {first_to_last(forecasts[0])}"
+        outlook = outlook_sentence(forecasts[0], level)
+        verdict, coverage = outlook, f"{verdict} {coverage}".strip()
     title = Title("Report on a forecast", "Forecast of", target, cut(source), what)
-    head = Head(target, verdict, coverage, _figures(known), [], "")
+    head = Head(target, verdict, coverage, [], [], "")
     write_page(rendered(title, [head], sections), path)
-
-
-def _figures(scores: Mapping[str, OriginScores]) -> list[tuple[str, str]]:
-    if not scores:
-        return []
-    ours, other, share = mean_scores(scores.values())
-    return [
-        (number(ours, 3), "mean absolute scaled error (MASE)"),
-        (number(other, 3), f"that of the {next(iter(scores.values())).other}"),
-        (percent(share), "of the values within the intervals"),
-    ]
 
 
 def _overview(
@@ -83,21 +77,27 @@ def _overview(
     level: float,
 ) -> Section:
     """Return the section with a table row for every series."""
-    rows = []
-    for name, one in zip(names, forecasts, strict=True):
-        value, *forecast = (number_cell(each, 4) for each in one.last)
-        cells = [Cell(cut(one.name)), value, Cell(shown_times(one.times)[-1]), *forecast]
-        if own := scores.get(name):
-            cells += [number_cell(own.mase(OURS)), number_cell(own.mase(own.other))]
-        elif scores:
-            cells += [number_cell(np.nan)] * 2
-        rows.append(cells)
-    heads = ["series", "last value", "forecast until", "forecast", *_ends(level)]
-    heads += ["MASE", "MASE of the season repeated"] if scores else []
+    pairs = zip(names, forecasts, strict=True)
+    listed = [(one, shown_times(one.times)[-1], scores.get(name)) for name, one in pairs]
+    heads, rows = series_rows(listed, level)
     is_long = len(forecasts) > _MOST_SERIES
-    note = f"Pictures of the first {_MOST_SERIES} series follow." if is_long else ""
-    table = Table("Series and their last forecast", heads, rows, note)
+    note = f"Pictures of the first {_MOST_SERIES} series follow. " if is_long else ""
+    note += _MASE if scores else ""
+    table = Table("Series and their last forecast", heads, _cells(rows), note)
     return Section("all", "All series", [table])
+
+
+def _cells(rows: Sequence[Sequence[str]]) -> list[list[Cell]]:
+    """Return the cells of rows of texts, with numbers by which columns are sorted."""
+    return [[Cell(cut(row[0])), *map(_cell, row[1:])] for row in rows]
+
+
+def _cell(text: str) -> Cell:
+    digits = text.removesuffix(" %").replace(",", "").replace("\u2212", "-")
+    try:
+        return Cell(text, float(digits))
+    except ValueError:  # A time, or no number
+        return Cell(text)
 
 
 def _ends(level: float) -> tuple[str, str]:
@@ -112,33 +112,31 @@ def _parts(
     target: str,
 ) -> Iterator[Section]:
     """Yield the report sections of one series."""
+    later = None if one.inputs is None else one.inputs.iloc[-len(one.times) :]
+    display = forecast(model, one.times, inputs=later, level=level, ylabel=target, xlabel="")
+    n_past = 0 if display.history is None else len(display.history[0])
     caption = (
-        f"The series and its forecast for {counted(len(one.mean), 'time')}, with "
-        f"{100.0 * level:g} % intervals."
+        f"The last {counted(n_past, 'value')} of {len(one.values):,} and the forecast for "
+        f"{counted(len(one.mean), one.unit)}, with {100.0 * level:g} % intervals."
     )
-    display = forecast_display(one, level, target)
     figure = drawn(display, f"Forecast of {cut(one.name)}", caption)
     yield Section("forecast", "Forecast", [figure])
     if scores is not None:
-        yield Section("errors", "Errors from past origins", [_errors(scores, level)])
+        yield Section("errors", "Errors from past origins", [_errors(scores)])
     yield Section("components", "Components", _components(model, one, level))
     yield Section("values", "Values", [_values(one, level)])
 
 
-def _errors(scores: OriginScores, level: float) -> Table:
-    rows = []
-    for name in (OURS, scores.other):
-        rmse = float(np.sqrt(np.mean(scores.errors[name] ** 2)))
-        sizes = scores.mae(name), rmse, scores.mase(name)
-        rows.append([Cell(name), *map(number_cell, sizes)])
+def _errors(scores: OriginScores) -> Table:
     note = (
         f"Forecasts of {counted(scores.horizon, 'step')} from "
-        f"{counted(scores.n_origins, 'past origin')}, each by a model that was fitted to the "
-        f"values before it. {forecast_coverage([scores], level)} The MASE is the error divided by "
-        f"the mean absolute difference of values {counted(scores.season, 'step')} apart."
+        f"{counted(scores.n_origins, 'past origin')}, each from the values before it alone. The "
+        "Theta method removes all seasons, smooths the rest exponentially and follows half of its "
+        "slope. The best other method is chosen by these errors, in its favour."
     )
-    heads = ["method", "mean absolute error", "RMSE", "MASE"]
-    return Table("Errors on values that were held out", heads, rows, note)
+    heads, rows = error_rows(scores)
+    own = scores.methods.index(OURS)
+    return Table("Errors on values that were held out", heads, _cells(rows), note, emphasized=own)
 
 
 def _components(model: Forecaster, one: SeriesForecast, level: float) -> list[Block]:
@@ -146,16 +144,17 @@ def _components(model: Forecaster, one: SeriesForecast, level: float) -> list[Bl
     (series,) = model.series_.values()
     times = one.values.index[-_MOST_PAST:].append(one.times)
     inputs = None if one.inputs is None else one.inputs.iloc[-len(times) :]
-    display = component_display(model, times, inputs, level=level, xlabel="")
-    caption = (
-        f"Components of the series and its forecast, with {100.0 * level:g} % intervals. The means "
-        "of all components add up to the mean of the forecast."
-    )
+    display = components(model, times, inputs, level=level, xlabel="")
     facts = model_facts(series.law, one.values.index)
-    blocks: list[Block] = [facts, drawn(display, "Components", caption)]
-    if TRANSFORMATIONS[series.law.transformation].changes_scale:
-        blocks.append("Components are on the scale that is modelled, not on that of the values.")
-    return blocks
+    if missing := missing_times(one):
+        facts["Missing"] = missing
+    is_log = series.law.transformation == "log"
+    caption = (
+        f"What each component adds{' or multiplies, in per cent' if is_log else ''}, the largest "
+        f"first, with {100.0 * level:g} % intervals. A season of many periods is drawn as its last "
+        "one."
+    )
+    return [facts, drawn(display, "Components", caption)]
 
 
 def _values(one: SeriesForecast, level: float) -> Table:

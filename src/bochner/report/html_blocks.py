@@ -1,11 +1,11 @@
 """Blocks of a report: sections, tables, figures and findings; conversion of displays to figures."""
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
-from bochner._base.number_texts import number, percent
+from bochner._base.number_texts import aligned_numbers, number, percents
 from bochner.plot.class_errors import ConfusionDisplay
 from bochner.plot.display import Display, new_axes, to_svg
 from bochner.plot.effects import EffectDisplay
@@ -41,19 +41,33 @@ class Cell:
     value: float | None = None
 
 
-def count_cell(count: int) -> Cell:
-    """Return a cell with a number of rows."""
-    return Cell(f"{count:,}", int(count))
-
-
 def number_cell(value: float, digits: int = 3) -> Cell:
     """Return a cell with a number of some significant digits, or a dash for NaN."""
     return Cell(number(value, digits), float(value))
 
 
-def share_cell(share: float, digits: int | None = None) -> Cell:
-    """Return a cell with a share in per cent, or a dash for NaN."""
-    return Cell(percent(share, digits=digits), float(share))
+def cells(texts: Iterable[str], values: Sequence[Any] | None = None) -> list[Cell]:
+    """Return the cells of a column from their texts, and their numbers if they are numeric."""
+    if values is None:
+        return [Cell(text) for text in texts]
+    return [Cell(text, float(value)) for text, value in zip(texts, values, strict=True)]
+
+
+def counts(values: Iterable[Any]) -> list[Cell]:
+    """Return the cells of a column with numbers of rows."""
+    return [Cell(f"{int(value):,}", float(value)) for value in values]
+
+
+def numbers(values: Iterable[Any]) -> list[Cell]:
+    """Return the cells of a column of numbers with equal decimals, dashes for NaN."""
+    floats = [float(value) for value in values]
+    return cells(aligned_numbers(floats), floats)
+
+
+def shares(values: Iterable[Any]) -> list[Cell]:
+    """Return the cells of a column of shares in per cent with equal decimals, dashes for NaN."""
+    floats = [float(value) for value in values]
+    return cells(percents(floats), floats)
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,6 +81,11 @@ class Table:
     emphasized: int | None = None  # Index of a highlighted row
     is_folded: bool = False  # Whether rows are hidden until a click
     kind: ClassVar[str] = "table"
+
+    @classmethod
+    def of(cls, title: str, columns: Mapping[str, Sequence[Cell]], **options: Any) -> Self:
+        """Return a table of columns by their heads."""
+        return cls(title, list(columns), list(zip(*columns.values(), strict=True)), **options)
 
     @property
     def numeric(self) -> list[bool]:
@@ -82,6 +101,7 @@ class Figure:
     title: str
     svg: str
     caption: str
+    is_wide: bool = False
     kind: ClassVar[str] = "figure"
 
 
@@ -130,13 +150,13 @@ def drawn(display: Display, title: str, caption: str) -> Figure:
         svg = svg.replace("<image ", '<image class="cloud" ')
     for name, color in _COLORS.items():
         svg = svg.replace(color, f"var(--{name}, {color})")
-    return Figure(title, without_control(svg), caption)
+    return Figure(title, without_control(svg), caption, display._layout().is_wide)
 
 
 def _plotted(display: Display) -> Display:
     """Draw a display; a single column of panels gets the width of single report figures."""
     layout = display._layout()
-    if min(layout.panels, layout.columns) > 1 or (layout.width or WIDTH) <= WIDTH:
+    if layout.is_wide or min(layout.panels, layout.columns) > 1 or (layout.width or WIDTH) <= WIDTH:
         return display.plot()
     with styled():
         _, axes = new_axes(replace(layout, width=WIDTH))

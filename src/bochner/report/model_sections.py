@@ -1,30 +1,35 @@
 """Report sections on the data, the model, and how to reproduce the model."""
 
+import re
 from collections.abc import Sequence
 from datetime import date
 
 import numpy as np
 
 from bochner._base.names import listed
-from bochner._base.number_texts import counted, number, percent
-from bochner.comparison.study import PACKAGES, ColumnFacts, Study, versions
+from bochner._base.number_texts import counted, duration, number, percent
+from bochner.comparison.study import PACKAGES, Study, versions
 from bochner.comparison.verdict import FUNCTIONS
 from bochner.report.html_blocks import (
     MOST_UNFOLDED,
     Block,
-    Cell,
     Section,
     Table,
-    count_cell,
-    number_cell,
-    share_cell,
+    cells,
+    counts,
+    numbers,
+    shares,
 )
 from bochner.report.name_texts import cut, plain, quoted
 from bochner.report.subject import Subject
-from bochner.tables.base_laws import TableLaw
 from bochner.tables.kernel_laws import KernelLaw
-from bochner.tables.tree_laws import TreeLaw
 from bochner.tables.weighted_sum import SoftmaxOfLaws, SumOfLaws
+
+_DECIMALS = re.compile(r"\d+\.\d{3,}")
+"""Numbers with three decimals or more, such as a share of a time limit."""
+
+_TRANSFORMED = {"log": "the logarithm", "sqrt": "the square root", "rank": "the ranks"}
+"""Transformations of the target in words."""
 
 _MOST_COLUMNS = 200
 """Largest number of listed columns, which limits the file size."""
@@ -59,51 +64,55 @@ def data_section(subject: Subject) -> Section:
 
 
 def _columns_table(study: Study) -> Table:
-    columns = study.table.columns
-    shown = columns[:_MOST_COLUMNS]
-    n_unlisted = len(columns) - len(shown)
+    columns = study.table.columns[:_MOST_COLUMNS]
+    n_unlisted = len(study.table.columns) - len(columns)
     note = f"{counted(n_unlisted, 'more column')} not listed." if n_unlisted else ""
-    heads = ("column", "kind", "missing", "distinct", "range, or most frequent texts")
-    rows = [_column_row(column, study.table.n_rows) for column in shown]
-    return Table("Columns", heads, rows, note, is_folded=len(rows) > MOST_UNFOLDED)
-
-
-def _column_row(column: ColumnFacts, n_rows: int) -> list[Cell]:
-    share = column.n_missing / max(n_rows, 1)
-    is_number = column.kind == "numbers"
-    return [
-        Cell(cut(column.name)),
-        Cell(column.kind),
-        Cell(percent(share) if share else "0", share),
-        count_cell(column.n_distinct),
-        Cell(column.summary if is_number else cut(column.summary)),
-    ]
+    missing = [column.n_missing / max(study.table.n_rows, 1) for column in columns]
+    entries_or_texts = [c.summary if c.kind == "numbers" else cut(c.summary) for c in columns]
+    table = {
+        "column": cells(cut(column.name) for column in columns),
+        "kind": cells(column.kind for column in columns),
+        "missing": shares(missing),
+        "distinct": counts(column.n_distinct for column in columns),
+        "range, or most frequent texts": cells(entries_or_texts),
+    }
+    return Table.of("Columns", table, note=note, is_folded=len(columns) > MOST_UNFOLDED)
 
 
 def model_section(subjects: Sequence[Subject]) -> Section:
-    """Return the section on the model: a sentence and a table of its parts."""
-    subject = subjects[0]
-    model, head = subject.study.model, subject.study.model.head_
-    blocks: list[Block] = [f"{_model_sentence(subject)} {_expected(subjects)}".strip()]
+    """Return the section on the model: what was chosen, and a table of its parts."""
+    model, head = subjects[0].study.model, subjects[0].study.model.head_
+    blocks: list[Block] = [f"{_model_sentences(subjects[0])} {_expected(subjects)}".strip()]
     blocks.append(_laws_table(head, subjects))
-    blocks.append({"parameters": plain(" ".join(repr(model).split()))})
+    settings = _DECIMALS.sub(lambda found: number(float(found[0])), " ".join(repr(model).split()))
+    blocks.append({"parameters": plain(settings)})
     return Section("model", "The model", blocks)
 
 
-def _model_sentence(subject: Subject) -> str:
-    members = subject.study.model.head_.laws.members
-    others = dict.fromkeys(plain(law.kind) for law in members if not isinstance(law, KernelLaw))
-    n_kernels = sum(isinstance(law, KernelLaw) for law in members)
-    text, uses = "The model's class probabilities are the softmax of", "give the weights"
-    count = counted(n_kernels, "kernel regression") + " of the classes' indicators"
-    if isinstance(subject.study.model.head_, SumOfLaws):
-        text, uses = "The model is a weighted sum of", f"{uses} and calibrate the intervals"
-        count = counted(n_kernels, "Gaussian process", "Gaussian processes")
-    parts = f"{count} and of {listed(list(others))}" if others else count
-    return (
-        f"{text} {parts}, fitted to {counted(subject.n_fit, 'row')}. Kernels minimise the errors "
-        f"of rows that are left out; such rows also {uses}."
-    )
+def _model_sentences(subject: Subject) -> str:
+    """Return sentences on the rows, the parts of the model and the transformation of the target."""
+    study, members = subject.study, subject.study.model.head_.laws.members
+    others = list(dict.fromkeys(plain(m.kind) for m in members if not isinstance(m, KernelLaw)))
+    n_kernels = sum(isinstance(member, KernelLaw) for member in members)
+    is_sum = isinstance(study.model.head_, SumOfLaws)
+    kind = counted(n_kernels, "Gaussian process", "Gaussian processes")
+    if not is_sum:
+        kind = "kernel regression" + f" with {n_kernels} kernels" * (n_kernels > 1)
+    parts = [kind] * bool(n_kernels) + others
+    seconds = study.own.seconds
+    took = f" in {duration(seconds)}" if np.isfinite(seconds) else ""
+    texts = [f"The model was fitted to {counted(subject.n_fit, 'row')}{took}."]
+    if is_sum:
+        texts.append(f"Its prediction is a weighted average of {listed(parts)}.")
+        uses = "the kernels, the weights and the width of the intervals"
+    else:
+        texts.append(f"Its class probabilities combine the scores of {listed(parts)}.")
+        uses = "the kernels and their weights"
+    texts.append(f"Errors on rows left out of the fit decided on {uses}.")
+    transformation = getattr(study.model, "transformation_", None)
+    if transformation is not None:
+        texts.append(f"The model is fitted to {_TRANSFORMED[transformation.name]} of the target.")
+    return " ".join(texts)
 
 
 def _expected(subjects: Sequence[Subject]) -> str:
@@ -123,30 +132,17 @@ def _laws_table(head: SumOfLaws | SoftmaxOfLaws, subjects: Sequence[Subject]) ->
     """Return a table of the kernels in a sum, with their weights for each target."""
     sums = isinstance(head, SumOfLaws)
     weights = head.weights if isinstance(head, SumOfLaws) else head.softmax.weights
-    cell = share_cell if sums else number_cell
     weights = weights.reshape(len(head.laws.members), -1)
-    names = ["weight"] if len(subjects) == 1 else [f"weight for {s.name}" for s in subjects]
-    encoders = subjects[0].study.model._encoders()[:2]  # Weights of kernels only
-    widths = [len(encoder.get_feature_names_out()) for encoder in encoders]
-    rows = []
-    for law, member_weights in zip(head.laws.members, weights, strict=True):
-        inputs = _inputs(law, widths[0], sum(widths))
-        cells = [Cell(text) for text in (FUNCTIONS.get(law.name, law.name), inputs, law.kind)]
-        values = (float(member_weights[s.study.number if sums else 0]) for s in subjects)
-        rows.append([*cells, *map(cell, values)])
-    return Table("Parts of the sum", ("functions", "inputs", "kernel", *names), rows)
-
-
-def _inputs(law: TableLaw, n_standardised: int, n_encoded: int) -> str:
-    """Describe the encoded columns of a member of the sum; normal quantiles come last."""
-    if isinstance(law, TreeLaw):
-        return "all columns"
-    name, width = "both encodings", n_encoded
-    if law.columns.max() < n_standardised:
-        name, width = "standardised columns", n_standardised
-    elif law.columns.min() >= n_standardised:
-        name, width = "normal quantiles", n_encoded - n_standardised
-    return name if len(law.columns) == width else f"{name}, without trends"
+    members = head.laws.members
+    columns = {
+        "functions": cells(FUNCTIONS.get(law.name, law.name) for law in members),
+        "kernel": cells(law.kind for law in members),
+    }
+    for subject in subjects:
+        name = "weight" if len(subjects) == 1 else f"weight for {subject.name}"
+        of_target = weights[:, subject.study.number if sums else 0]
+        columns[name] = shares(of_target) if sums else numbers(of_target)
+    return Table.of("Parts of the model", columns)
 
 
 def reproduction_section(subject: Subject) -> Section:

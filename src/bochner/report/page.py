@@ -19,7 +19,7 @@ from sklearn.utils.validation import check_is_fitted
 from bochner._base.checks import check_targets, labels, numbers, refuse_missing_targets
 from bochner._base.file_writing import as_path, replacing
 from bochner._base.frames import as_frame
-from bochner._base.number_texts import counted
+from bochner._base.number_texts import counted, percent
 from bochner.comparison.split import Split
 from bochner.comparison.study import Model, Study, measured_studies, table_facts
 from bochner.comparison.verdict import calibration, metric_text, scope, verdict
@@ -133,8 +133,10 @@ _KEY_FIGURES = {
     "r2": "of the variance explained",
     "coverage": "of observations in {level} intervals",
     "error": "of the rows predicted wrong",
+    "top_tenth": "of the class {rare} is in the riskiest tenth",
     "log_loss": "log loss",
     "auc": "area under the ROC curve",
+    "average_precision": "average precision (random order: {share})",
 }
 """Labels of the metrics in the head of a report."""
 
@@ -205,7 +207,11 @@ def _target_sections(
 ) -> list[Section]:
     """Return the sections on a target in the order of the report."""
     most = {name: max(_FEWEST_FIGURES, n // n_subjects) for name, n in _MOST_FIGURES.items()}
-    sections: list[Section | None] = [errors_section(subject)]
+    sections: list[Section | None] = [
+        errors_section(subject),
+        importance_section(subject) if n_subjects == 1 else None,
+        effects_section(subject, most["effects"], most["pairs"]),
+    ]
     if subject.study.is_classification:
         sections += [recognition_section(subject), probabilities_section(subject)]
     else:
@@ -213,10 +219,8 @@ def _target_sections(
         if subject.study.own.lower is not None:
             sections.append(intervals_section(subject))
     sections += [
-        unlike_section(subject),
         residuals_section(subject, column_drifts, most["residuals"]),
-        importance_section(subject) if n_subjects == 1 else None,
-        effects_section(subject, most["effects"], most["pairs"]),
+        unlike_section(subject),
         diagnostics_section(checks),
     ]
     return [replace(each, anchor=prefix + each.anchor) for each in sections if each is not None]
@@ -225,11 +229,13 @@ def _target_sections(
 def _head(subject: Subject, checks: Sequence[Finding], prefix: str) -> Head:
     study = subject.named
     outcome, scores = study.own, study.own.scores()
-    level = f"{100.0 * outcome.level:g} %"
+    facts = {"level": f"{100.0 * outcome.level:g} %", "rare": "", "share": ""}
+    if (rare := outcome.rare) is not None:
+        facts |= {"rare": quoted(rare.name), "share": percent(float(rare.is_observed.mean()))}
     figures = [
-        (metric_text(name, scores[name]), label.format(level=level))
+        (metric_text(name, scores[name]), label.format(**facts))
         for name, label in _KEY_FIGURES.items()
-        if name in scores and (name != "error" or outcome.classes is not None)
+        if name in outcome.metrics
     ]
     has_calibration = outcome.lower is not None or outcome.probability is not None
     return Head(

@@ -7,14 +7,15 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.stats import f as f_law
 
-from bochner._base.arrays import Array, as_array
+from bochner._base.arrays import Array, as_array, times_of
 from bochner._base.names import listed
-from bochner._base.number_texts import counted, entries, number, percent, with_error
+from bochner._base.number_texts import counted, entries, number, percent, with_errors
 from bochner.files.columns import Column, labels
-from bochner.plot.regression_errors import ResidualsDisplay
-from bochner.report.html_blocks import Block, Cell, Figure, Section, Table, drawn, share_cell
+from bochner.plot.drawn_inputs import drawn_values
+from bochner.plot.regression_errors import PredictionsDisplay, ResidualsDisplay
+from bochner.report.html_blocks import Block, Figure, Section, Table, cells, drawn, shares
 from bochner.report.name_texts import cut, quoted, short
-from bochner.report.subject import Subject, shown_values
+from bochner.report.subject import Subject
 
 _MOST_BINS = 8
 """Largest number of bins of a numeric column."""
@@ -117,62 +118,50 @@ def _tested(
 def _bins(column: Column) -> tuple[NDArray[np.intp], list[str]]:
     """Return the bin index of each row, -1 without a bin, and the names of the bins."""
     codes, missing = np.full(len(column.raw), -1, dtype=np.intp), ~column.present
-    bins = _number_bins if column.kind in ("numeric", "date") else _level_bins
-    codes[column.present], names = bins(column)
+    if column.kind in ("numeric", "date"):
+        values = column.values[column.present].astype(np.float64)
+        few = column.kind == "numeric" and len(np.unique(values)) <= _MOST_BINS
+        texts = np.array(entries(values.tolist())) if few else None
+    else:
+        texts = labels(column.raw, column.present)[column.present].astype(str)
+    found = _number_bins(values, column.kind == "date") if texts is None else _level_bins(texts)
+    codes[column.present], names = found
     if missing.sum() >= _FEWEST_ROWS:
         codes[missing] = len(names)
         names.append("missing")
     return codes, names
 
 
-def _number_bins(column: Column) -> tuple[NDArray[np.intp], list[str]]:
-    """Return bins of the present rows of numbers, of about equal size, and their names."""
-    values = column.values[column.present].astype(np.float64)
-    least = max(_FEWEST_ROWS, len(values) // _MOST_BINS)
-    distinct, first, numbers, sizes = np.unique(
-        values, return_index=True, return_inverse=True, return_counts=True
-    )
-    groups = _groups(sizes, least)
-    if not len(groups) or groups[-1] < 1:
-        return np.full(len(values), -1), []
-    if column.kind == "date":
-        texts = [str(time.astype("M8[D]")) for time in column.wall_times()[first]]
-    else:
-        texts = entries(distinct.tolist())
-    ends = [np.flatnonzero(groups == group)[[0, -1]] for group in range(groups[-1] + 1)]
-    return groups[numbers], [texts[a] if a == b else f"{texts[a]} to {texts[b]}" for a, b in ends]
+def _number_bins(values: Array, are_dates: bool) -> tuple[NDArray[np.intp], list[str]]:
+    """Return bins of numbers (n,), or of dates as decimal years, of about equal size."""
+    n_bins = int(np.clip(len(values) // (_FEWEST_ROWS + 1), 1, _MOST_BINS))
+    # Equal numbers share a bin, which may then have more rows than others.
+    ends = np.unique(np.quantile(values, np.linspace(0.0, 1.0, n_bins + 1)[1:], method="lower"))
+    bins = np.searchsorted(ends, values)
+    starts = [float(values[bins == k].min()) for k in range(len(ends))]
+    edges = np.concatenate([starts, ends])
+    texts = entries(edges.tolist())
+    if are_dates:
+        texts = [str(time.astype("M8[D]")) for time in times_of(edges)]
+    pairs = zip(texts[: len(ends)], texts[len(ends) :], strict=True)
+    return bins, [a if a == b else f"{a} to {b}" for a, b in pairs]
 
 
-def _groups(sizes: NDArray[np.intp], least: int) -> NDArray[np.intp]:
-    """Return the bins (k,) of k ordered values; a frequent value starts a new bin if it can."""
-    groups = np.zeros(len(sizes), dtype=np.intp)
-    group = filled = 0
-    for place, size in enumerate(sizes):
-        if filled >= least or (size >= least and filled >= _FEWEST_ROWS):
-            group, filled = group + 1, 0
-        groups[place] = group
-        filled += int(size)
-    if group and filled < _FEWEST_ROWS:  # Merge a small last bin
-        groups[groups == group] = group - 1
-    return groups
-
-
-def _level_bins(column: Column) -> tuple[NDArray[np.intp], list[str]]:
-    """Return bins of the present rows, the most frequent levels and others, and their names."""
-    texts = labels(column.raw, column.present)[column.present].astype(str)
+def _level_bins(texts: NDArray[np.str_]) -> tuple[NDArray[np.intp], list[str]]:
+    """Return bins of the most frequent texts (n,), a bin of the others, and their names."""
     levels, numbers, sizes = np.unique(texts, return_inverse=True, return_counts=True)
-    order = np.argsort(-sizes, kind="stable")[: _MOST_BINS - 1]
+    order = np.argsort(-sizes, kind="stable")[:_MOST_BINS]
     frequent = [i for i in order if sizes[i] >= _FEWEST_ROWS]
     place = np.full(len(levels), len(frequent))
     place[frequent] = np.arange(len(frequent))
     bins, names = place[numbers], [short(levels[i], 30) for i in frequent]
-    n_others = int(np.sum(bins == len(frequent)))
-    if n_others >= _FEWEST_ROWS:
-        names.append("other levels")
-    else:
-        bins[bins == len(frequent)] = -1
-    return bins, names
+    if np.sum(bins == len(frequent)) >= _FEWEST_ROWS:
+        return bins, [*names, "other levels"]
+    return np.where(bins == len(frequent), -1, bins), names
 
+
+_ENDS = ("lowest where", "mean residual"), ("highest where", "mean residual there")
+"""Headings of the bins with the smallest and the largest mean residual, and of these means."""
 
 MOST_COLUMNS = 8
 """Largest number of columns tested against residuals, in order of importance."""
@@ -188,9 +177,9 @@ def drifts(subject: Subject) -> list[Drift]:
 
 
 def residuals_section(subject: Subject, column_drifts: Sequence[Drift], most: int) -> Section:
-    """Return the section with tests of residuals and, for numbers, pictures against columns."""
+    """Return the section with tests of residuals and, for numbers, pictures of dependences."""
     blocks: list[Block] = [_text(subject, column_drifts)]
-    if not subject.study.is_classification:
+    if not subject.study.is_classification and len(subject.study.own.y) > 1:
         blocks.append(_figures(subject, column_drifts, most))
     if column_drifts:
         blocks.append(_table(column_drifts))
@@ -216,32 +205,24 @@ def _text(subject: Subject, column_drifts: Sequence[Drift]) -> str:
             f"The residual of a row is one if {one} and zero if not, less the predicted "
             "probability of that class."
         )
-    n_unused = len(subject.important) - len({each.column for each in column_drifts})
-    if column_drifts and n_unused > 0:
-        which = "first" if subject.study.importance is None else "most important"
-        text += (
-            f" {counted(len(column_drifts), 'column')} of {len(subject.important)} are examined: "
-            f"the {which} columns, and times."
-        )
     if not column_drifts:
         return f"{text} There are too few test rows to tell whether they depend on a column."
     strong = certain(column_drifts)
-    if not strong:
-        return f"{text} They show no significant dependence on any examined column."
-    names = listed([quoted(each.column) for each in strong])
-    return f"{text} They depend significantly on {names}."
+    found = "show no significant dependence"
+    if strong:
+        found = f"depend significantly on {listed([quoted(each.column) for each in strong])}"
+    return f"{text} {counted(len(column_drifts), 'column')} are examined: residuals {found}."
 
 
 def _figures(subject: Subject, column_drifts: Sequence[Drift], most: int) -> list[Figure]:
-    outcome = subject.study.own
+    """Return figures of residuals against predictions, and against columns with a dependence."""
     figures = [_against_predictions(subject)]
-    for each in column_drifts[:most]:
+    for each in certain(column_drifts)[:most]:
         column = subject.columns[each.column]
-        display = ResidualsDisplay(subject.residuals, shown_values(column), column.name)
+        display = ResidualsDisplay(subject.residuals, drawn_values(column), column.name)
         title = subject.titled(f"Residuals against {short(column.name)}")
-        caption = f"{sentence(each, len(column_drifts))}{_beyond(display)}"
-        figures.append(drawn(display, title, caption))
-    return figures if len(outcome.y) > 1 else []
+        figures.append(drawn(display, title, f"{sentence(each)}{beyond_axes(display)}"))
+    return figures
 
 
 def _against_predictions(subject: Subject) -> Figure:
@@ -252,42 +233,42 @@ def _against_predictions(subject: Subject) -> Figure:
     caption = (
         f"Half of the residuals are less than {number(float(np.median(sizes)), 3)} in size. The "
         f"largest, {number(float(subject.residuals[worst]), 3)}, is that of a row with prediction "
-        f"{number(float(outcome.prediction[worst]), 3)}.{_beyond(display)}"
+        f"{number(float(outcome.prediction[worst]), 3)}.{beyond_axes(display)}"
     )
     return drawn(display, subject.titled("Residuals against predictions"), caption)
 
 
-def _beyond(display: ResidualsDisplay) -> str:
-    """Return a sentence on residuals beyond the axis of a figure, or an empty text."""
+def beyond_axes(display: ResidualsDisplay | PredictionsDisplay) -> str:
+    """Return a sentence on rows beyond the axes of a figure, or an empty text."""
     if display.n_beyond < 2:
-        return " A residual lies beyond the axis: a triangle at its edge." * display.n_beyond
-    return f" {display.n_beyond:,} residuals lie beyond the axis: triangles at its edge."
+        return " One row lies beyond the axes: a triangle at the edge." * display.n_beyond
+    return f" {display.n_beyond:,} rows lie beyond the axes: triangles at the edge."
 
 
-def sentence(column_drift: Drift, n_tests: int) -> str:
-    """Describe the range of mean residuals along a column, and whether it is significant."""
-    start, ends = f"Along {quoted(column_drift.column)}, mean residuals", column_drift.ends
-    if column_drift.is_certain(n_tests):
-        return f"{start} drift {ends}: {percent(column_drift.share)} of the squared error."
-    return f"{start} range {ends}, which is not significant."
+def sentence(column_drift: Drift) -> str:
+    """Describe the range of mean residuals along a column, and the share of the error."""
+    return (
+        f"Along {quoted(column_drift.column)}, mean residuals range {column_drift.ends}: "
+        f"{percent(column_drift.share)} of the squared error."
+    )
 
 
 def _table(column_drifts: Sequence[Drift]) -> Table:
-    rows = []
-    for each in column_drifts:
-        row = [Cell(cut(each.column))]
-        for place in each.extremes:
-            mean, error = float(each.mean[place]), float(each.std_error[place])
-            row += [Cell(cut(each.labels[place])), Cell(with_error(mean, error), mean)]
-        row.append(share_cell(each.share))
-        p_value = "< 0.001" if each.p_value < 1e-3 else f"{each.p_value:.3f}"
-        rows.append([*row, Cell(p_value, each.p_value)])
-    heads = ["column", "lowest where", "mean residual", "highest where", "mean residual there"]
-    heads += ["share of squared error", "p"]
+    ends = [each.extremes for each in column_drifts]
+    columns = {"column": cells(cut(each.column) for each in column_drifts)}
+    for place, (where, mean) in enumerate(_ENDS):
+        bins = [(each, pair[place]) for each, pair in zip(column_drifts, ends, strict=True)]
+        means = [float(each.mean[k]) for each, k in bins]
+        columns[where] = cells(cut(each.labels[k]) for each, k in bins)
+        errors = [float(each.std_error[k]) for each, k in bins]
+        columns[mean] = cells(with_errors(means, errors), means)
+    columns["share of squared error"] = shares(each.share for each in column_drifts)
+    p_values = [each.p_value for each in column_drifts]
+    columns["p"] = cells([f"{p:.3f}" if p >= 1e-3 else "< 0.001" for p in p_values], p_values)
     note = (
         "Columns are cut into at most eight bins. The share is that of the squared error which the "
         "means of the bins explain; some of it is chance. p is the p-value of equal means, by "
         "Hotelling's test. A dependence is reported if p is below 0.01 divided by the "
         f"number of columns ({len(column_drifts)}) and the share is above 1 %."
     )
-    return Table("Mean residuals by column", heads, rows, note)
+    return Table.of("Mean residuals by column", columns, note=note, is_folded=True)

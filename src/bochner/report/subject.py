@@ -5,19 +5,14 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
-from numpy.typing import NDArray
 
 from bochner._base.arrays import Array, as_array
-from bochner._base.number_texts import number
 from bochner.comparison.outcomes import Outcome
 from bochner.comparison.study import Study
 from bochner.files.columns import Column, read_column
-from bochner.plot.drawn_inputs import drawn_values, series_of
+from bochner.plot.drawn_inputs import series_of
 from bochner.report.name_texts import short
 from bochner.tables.encodings import output_names
-
-_FEW_VALUES = 6
-"""Largest number of distinct numbers that are drawn as levels instead of a continuous axis."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -112,11 +107,3 @@ def subjects_of(studies: Sequence[Study]) -> list[Subject]:
         raise ValueError("The studies of a report are those of one model: write a report for each.")
     scale = getattr(studies[0].model, "target_scale_", 1.0)
     return [Subject(study, int(np.size(scale))) for study in studies]
-
-
-def shown_values(column: Column) -> NDArray[np.generic]:
-    """Return a column's numbers, times or levels for a picture; few distinct numbers are levels."""
-    values = drawn_values(column)
-    if values.dtype.kind != "f" or len(np.unique(values[column.present])) > _FEW_VALUES:
-        return values
-    return np.array([number(v) if np.isfinite(v) else None for v in values], dtype=object)

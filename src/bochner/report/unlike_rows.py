@@ -6,7 +6,7 @@ import numpy as np
 from scipy.stats import norm
 
 from bochner._base.names import listed
-from bochner._base.number_texts import counted, percent
+from bochner._base.number_texts import percent
 from bochner.comparison.outcomes import (
     KINDS_OF_ROWS,
     LIKE,
@@ -17,8 +17,8 @@ from bochner.comparison.outcomes import (
     outcome_coverage,
 )
 from bochner.comparison.verdict import excess, metric_text
-from bochner.report.accuracy import score_cells
-from bochner.report.html_blocks import Block, Cell, Finding, Section, Table, count_cell, fine
+from bochner.report.accuracy import score_columns
+from bochner.report.html_blocks import Block, Finding, Section, Table, cells, counts, fine
 from bochner.report.subject import Subject
 
 _FEWEST = 5
@@ -39,27 +39,21 @@ def unlike_section(subject: Subject) -> Section | None:
     by_kind, finding = subject.by_kind, unlike(subject)
     if finding is None:
         return None
-    counts = {kind: len(outcome.y) for kind, outcome in by_kind.items()}
-    n_rows = len(subject.study.own.y)
-    n_unlike = n_rows - counts.pop(LIKE, 0)
-    verb = "is" if n_unlike == 1 else "are"
-    each = listed([f"{n:,} {KINDS_OF_ROWS[kind]}" for kind, n in counts.items()])
-    of_rows = f"Of {counted(n_rows, 'test row')}, {n_unlike:,} {verb} unlike the training rows"
-    several = "A row may be of several kinds." if sum(counts.values()) > n_unlike else ""
-    texts = (f"{of_rows}: {each}.", several, finding.meaning or finding.title)
-    blocks: list[Block] = [" ".join(filter(None, texts)), _table(by_kind)]
+    blocks: list[Block] = [finding.meaning or finding.title, _table(by_kind)]
     return Section("unlike", "Rows unlike the training rows", blocks)
 
 
 def _table(by_kind: Mapping[str, Outcome]) -> Table:
     metrics = next(iter(by_kind.values())).metrics
     names = [name for name in metrics if name not in OF_SPREAD]
-    rows = [
-        [Cell(KINDS_OF_ROWS[kind]), count_cell(len(outcome.y)), *score_cells(outcome, names)]
-        for kind, outcome in by_kind.items()
-    ]
-    heads = ["kind of rows", "rows", *(METRICS[name] for name in names)]
-    return Table("Errors by kind of rows", heads, rows)
+    kinds = {
+        "kind of rows": cells(KINDS_OF_ROWS[kind] for kind in by_kind),
+        "rows": counts([len(outcome.y) for outcome in by_kind.values()]),
+    }
+    note = "A row may be of several kinds."
+    return Table.of(
+        "Errors by kind of rows", kinds | score_columns(list(by_kind.values()), names), note=note
+    )
 
 
 def unlike(subject: Subject) -> Finding | None:

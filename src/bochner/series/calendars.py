@@ -22,9 +22,7 @@ if TYPE_CHECKING:
 Stamps = NDArray[np.datetime64]
 Places = NDArray[np.int64]
 
-_FEWEST = 3
-"""Fewest dates from which a calendar is inferred, as for ``pandas.infer_freq``."""
-
+_FEWEST = 3  # Fewest dates from which a calendar is inferred, as for ``pandas.infer_freq``
 _SHARE = 0.5
 """Smallest share of steps that lead to the next date of the calendar; longer steps skip dates."""
 
@@ -32,12 +30,8 @@ _MONTHLY = 25
 """Fewest days between monthly dates: 28 from 31 January to 28 February, and possibly 28 between the
 last business days of May and June."""
 
-_HALF_MONTHLY = 13
-"""Fewest days between half-monthly dates: 15 and 28 February."""
-
-_LONGER = 1.5
-"""Ratio of a step to the median step above which dates are counted as missing."""
-
+_HALF_MONTHLY = 13  # Fewest days between half-monthly dates: 15 and 28 February
+_LONGER = 1.5  # Ratio of a step to the median step above which dates are counted as missing
 _WEEKMASKS = float(np.log(127.0))
 """Cost in nats of a choice of weekdays, the logarithm of the number of choices: a few dates with
 holes may miss a weekday by chance."""
@@ -51,9 +45,7 @@ _QUARTERS = {0: "DEC", 1: "OCT", 2: "NOV"}
 _NAMES = ("JAN", "FEB", "MAR", "APR", "MAY", "JUN", "JUL", "AUG", "SEP", "OCT", "NOV", "DEC")
 _WEEKDAYS = ("MON", "TUE", "WED", "THU", "FRI", "SAT", "SUN")
 
-_HOUR = np.timedelta64(1, "h")
-"""One hour, the step of business hours."""
-
+_HOUR = np.timedelta64(1, "h")  # One hour, the step of business hours
 _ONE_DAY = np.timedelta64(1, "D")
 """One day: subtracted from the first day of a month, it gives the last day of the month before."""
 

@@ -32,17 +32,10 @@ _LARGE_PRIOR = (2.0, 20.0)
 """Prior counts of large and ordinary errors, a prior share of nine per cent; held-out series of the
 M3 competition had a share of six to eight per cent."""
 
-_MOST_STEPS = 50
-"""Largest number of expectation-maximisation steps for the share of large errors."""
-
-_SETTLED = 1e-4
-"""Convergence tolerance: change of the share, and relative change of the variances."""
-
-_REGULAR = 0.01
-"""Largest relative deviation of a regular step from the median step."""
-
-_FEWEST = 0.5
-"""Smallest share of regular steps for which horizons are counted in steps."""
+_MOST_STEPS = 50  # Largest number of expectation-maximisation steps for the share of large errors
+_SETTLED = 1e-4  # Convergence tolerance: change of the share, and relative change of the variances
+_REGULAR = 0.01  # Largest relative deviation of a regular step from the median step
+_FEWEST = 0.5  # Smallest share of regular steps for which horizons are counted in steps
 
 
 class Calibration(NamedTuple):

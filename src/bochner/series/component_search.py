@@ -15,7 +15,7 @@ from bochner._base.progress import Progress, silent
 from bochner._base.threads import in_order, single_threaded_blas
 from bochner.series.breaks import NEW_BREAKS, Explained, find_breaks
 from bochner.series.calendar_patterns import CalendarPattern, CalendarSearch
-from bochner.series.components import Waves
+from bochner.series.components import SHORT_TERM, Waves
 from bochner.series.parameter_posterior import (
     FEWEST_STEPS,
     ROUNDED,
@@ -43,6 +43,17 @@ _FEWEST_SEASONS = 1.5
 _MOST_LINES = 3
 """Largest number of seasons found in the spectrum, in addition to seasons of the calendar."""
 
+_DAYS_OF_SEASON, _SHARED = 10, 3
+"""Most shorter seasons in a longer one for joint harmonics, and the number of harmonics of the
+shorter season that differ: hours of weekends differ from those of weekdays."""
+
+_REGULAR_CYCLES, _LONGER = 2.0, 1.5
+"""Smallest memory of a reported cycle in periods, and its smallest length in longest seasons; other
+cycles are short-term variation."""
+
+_NEAR_HARMONIC = 0.25
+"""Largest difference between a harmonic's number and a whole number, for few periods."""
+
 _MULTIPLES = (1, 2, 3)
 """Candidate multiples of the strongest line's period: the line may be a harmonic of a season."""
 
@@ -53,12 +64,8 @@ memory is wider than the distance between them."""
 _SHORTEST_CYCLE = 3.0
 """Shortest period of a candidate cycle in steps, because values do not resolve shorter cycles."""
 
-_FEWEST_CYCLES = 3.0
-"""Smallest number of periods of a candidate cycle in the range of the rows."""
-
-_CYCLE_MEMORY = 3.0
-"""Prior median of the memory of a cycle, in periods."""
-
+_FEWEST_CYCLES = 3.0  # Smallest number of periods of a candidate cycle in the range of the rows
+_CYCLE_MEMORY = 3.0  # Prior median of the memory of a cycle, in periods
 _CYCLE_FREEDOM = 0.3
 """Prior standard deviation of the logarithm of a cycle's period: about the distance between
 candidate periods."""
@@ -92,9 +99,9 @@ class Searcher:
         """Return the fit of a line plus those ``seasons`` that have enough periods in the rows."""
         longest = np.ptp(rows.times) / _FEWEST_SEASONS * (1.0 + ROUNDED)
         shortest = FEWEST_STEPS * self.step * (1.0 - ROUNDED)
-        waves = tuple(
-            self._waves(season) for season in seasons if shortest <= season.period <= longest
-        )
+        usable = [season for season in seasons if shortest <= season.period <= longest]
+        periods = [season.period for season in usable]
+        waves = tuple(_with_shorter(self._waves(season), periods, self.step) for season in usable)
         return self.fit(rows, SeriesStructure(TRENDS[-1], waves))
 
     def best(
@@ -107,7 +114,10 @@ class Searcher:
         with single_threaded_blas():
             fit = self._without_idle_seasons(rows, first)
             if find_seasons:
-                fit = self._with_lines(rows, fit)
+                with_lines = self._with_lines(rows, fit)
+                # A season of the calendar may have stood for a line.
+                if with_lines is not fit:
+                    fit = self._without_idle_seasons(rows, with_lines)
             structures = (replace(fit.structure, trend=trend) for trend in TRENDS[:-1])
             fits = [fit, *self._map(lambda structure: self.fit(rows, structure, fit), structures)]
             fits = self._within_reach(fits)
@@ -195,7 +205,7 @@ class Searcher:
             # Penalty for the search over about as many frequencies as there are rows.
             if best.score - np.log(len(rows)) < max(fit.score, with_cycle.score):
                 break
-            fit = self._renamed(rows, best)
+            fit = self._renamed(rows, best, best.structure.seasons)
         return fit
 
     def _line(self, period: float) -> Waves | None:
@@ -230,13 +240,14 @@ class Searcher:
             ),
             options[:2],
         )
-        with_cycle = self._renamed(rows, max(best_fits, key=lambda fit: fit.score))
+        with_cycle = max(best_fits, key=lambda fit: fit.score)
         if with_cycle.score < best.score + _HOPELESS:
             return []
+        with_cycle = self._without_idle_seasons(rows, with_cycle)
+        with_cycle = self._renamed(rows, with_cycle, [with_cycle.structure.cycle])
+        seasons, cycle = with_cycle.structure.seasons, with_cycle.structure.cycle
         structures = (
-            replace(fit.structure, cycle=with_cycle.structure.cycle)
-            for fit in fits
-            if fit is not best
+            replace(fit.structure, seasons=seasons, cycle=cycle) for fit in fits if fit is not best
         )
         return [
             with_cycle,
@@ -247,27 +258,55 @@ class Searcher:
         name = f"cycle of {self.names(period)}"
         return Waves(period, 1, _CYCLE_MEMORY * period, _CYCLE_FREEDOM, name)
 
-    def _renamed(self, rows: ScaledSeries, fit: Fit) -> Fit:
-        """Return the fit with each component renamed after its learned period."""
+    def _renamed(self, rows: ScaledSeries, fit: Fit, waves: Sequence[Waves | None]) -> Fit:
+        """Return the fit with some of its waves named after their learned periods.
+
+        A part of a season has the season's name, and an irregular cycle that of the remainder.
+        """
+        seasons, cycle = fit.structure.seasons, fit.structure.cycle
+        longest, names = max((each.period for each in seasons), default=0.0), dict[Waves, str]()
+        lengths = {each: each.period for each in seasons}
+        for wave in filter(None, waves):
+            if wave.freedom:
+                theta = np.exp(fit.mode.theta[fit.mode.model.place(wave)])
+                lengths[wave], names[wave] = float(theta[-1]), self.names(float(theta[-1]))
+                if wave is cycle:
+                    is_season = theta[-1] > _LONGER * longest
+                    is_season &= theta[1] >= _REGULAR_CYCLES * theta[-1]
+                    names[wave] = f"cycle of {names[wave]}" if is_season else SHORT_TERM
+        for wave in seasons:
+            parents = [each for each in seasons if _is_harmonic(lengths[wave], lengths[each])]
+            if wave in names and parents:
+                names[wave] = names.get(parents[0], parents[0].name)
 
         def renamed(wave: Waves) -> Waves:
-            if not wave.freedom:
-                return wave
-            learned = float(np.exp(fit.mode.theta[fit.mode.model.place(wave)][-1]))
-            name = self.names(learned)
-            return replace(wave, name=name if wave is not cycle else f"cycle of {name}")
+            return replace(wave, name=names.get(wave, wave.name))
 
-        cycle = fit.structure.cycle
         structure = replace(
-            fit.structure,
-            seasons=tuple(map(renamed, fit.structure.seasons)),
-            cycle=None if cycle is None else renamed(cycle),
+            fit.structure, seasons=tuple(map(renamed, seasons)), cycle=cycle and renamed(cycle)
         )
         model = self._model(rows, structure)
         return Fit(structure, replace(fit.mode, model=model))
 
     def _map(self, function: Callable[[Item], Result], items: Iterable[Item]) -> list[Result]:
         return [result for _, result in in_order(function, list(items), self.n_threads)]
+
+
+def _with_shorter(wave: Waves, periods: Sequence[float], step: float) -> Waves:
+    """Return a season with the harmonics that change the shape of shorter ``periods`` within it."""
+    count = wave.n_harmonics
+    for period in periods:
+        ratio = round(wave.period / period)
+        if 1 < ratio <= _DAYS_OF_SEASON and abs(wave.period - ratio * period) <= ROUNDED * ratio:
+            resolved = int(wave.period / (FEWEST_STEPS * step) + ROUNDED)
+            count = max(count, min(_SHARED * ratio - 1, resolved))
+    return replace(wave, n_harmonics=count)
+
+
+def _is_harmonic(period: float, season: float) -> bool:
+    """Return whether a period, in ranges of the rows, is within resolution a part of a season."""
+    number = season / period
+    return number > _LONGER and abs(number - round(number)) < min(_NEAR_HARMONIC, season)
 
 
 def _start(model: SeriesModel, near: LaplaceApproximation) -> Array:
@@ -367,7 +406,7 @@ def learn(
         fits, rows_of_fits = [*fits, unbroken], [*rows_of_fits, all_rows]
         log_weights = np.append(log_weights + np.log1p(-NEW_BREAKS), np.log(NEW_BREAKS))
     plan.progress("drawing from the posterior of the parameters")
-    weighted = fits, log_weights, rows_of_fits, outliers
+    weighted = fits, log_weights, rows_of_fits, outliers, all_rows.values[outliers]
     return SeriesLaw.of(*weighted, name, units, rng, plan.n_threads), patterns
 
 

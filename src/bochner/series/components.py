@@ -34,6 +34,10 @@ SHIFT_STD = 3.0
 """Prior standard deviation of a shift of the level, in standard deviations of the values."""
 
 
+SHORT_TERM = "remainder"
+"""Name of the component of short-term variation, irregular cycles included."""
+
+
 class Prior(NamedTuple):
     """Normal prior of the logarithm of a parameter."""
 
@@ -146,7 +150,7 @@ class Remainder(SeriesProcess):
     """The remainder: autocorrelated short-term variation plus noise."""
 
     memory: float
-    name: str = "remainder"
+    name: str = SHORT_TERM
 
     def __post_init__(self) -> None:
         if not self.memory > 0.0:

@@ -29,15 +29,11 @@ _NEAR = 0.05
 """Relative tolerance of the number of steps per year: leap years and months of different lengths
 change it by less."""
 
-_TRIAL_STEPS = (1.0, 30.0)
-"""Horizons, in steps, of the test forecast of a model loaded from a file."""
-
+_TRIAL_STEPS = (1.0, 30.0)  # Horizons, in steps, of the test forecast of a model loaded from a file
 _ENDS = np.array([0.005, 0.995])
 """Quantile levels of the test forecast: the ends of a 99 % interval."""
 
-_MOST_YEARS = 40
-"""Longest series without dates whose values are taken as yearly."""
-
+_MOST_YEARS = 40  # Longest series without dates whose values are taken as yearly
 _LEAST_SHARED = 300
 """Smallest number of rows for a fit by several threads: with 500 rows, two threads take 10 % less
 time, with 100 rows 30 % more."""
@@ -90,6 +86,15 @@ class FittedSeries:
                 "pass those of the fit at times of the series, because the values belong to them."
             )
         return Ahead(rows, np.argsort(order, kind="stable"), future)
+
+    def history(self) -> tuple[NDArray[Any], Array]:
+        """Return times (n,), as numbers or local dates, and values, NaN for unknown ones."""
+        law, units = self.law, self.law.units
+        back = TRANSFORMATIONS[law.transformation].back
+        values = np.where(law.is_known, law.values, np.nan)
+        values[law.positions(law.outliers)] = law.ignored
+        times = self.timeline.past(units.start + units.span * law.times)
+        return times, back(units.centre + units.deviation * values)
 
     def try_out(self) -> None:
         """Raise ValueError unless a test forecast has finite moments, draws and intervals."""
@@ -189,6 +194,8 @@ def _priors(
     if timeline.kind in ("months", "days"):
         months = step if timeline.kind == "months" else step / _MONTH
         steps_of_year = 12.0 / months
+    elif timeline.are_years:
+        steps_of_year = 1.0 / step
     elif is_auto:
         steps_of_year = 1.0 if n_rows <= _MOST_YEARS else 0.0
     else:

@@ -19,8 +19,7 @@ from bochner.series.series_law import SeriesLaw
 from bochner.series.series_rows import SeriesRows, series_values, several, taken_series
 from bochner.series.value_transformations import TRANSFORMATIONS
 
-_ONE = "y"
-"""Name of the series if only one is fitted."""
+_ONE = "y"  # Name of the series if only one is fitted
 
 
 @register
@@ -95,14 +94,10 @@ class Forecaster(BaseEstimator):
     The series, or its square root or logarithm, is a sum of Gaussian processes in time: a trend,
     seasons, a cycle, linear effects of known inputs, autocorrelated short-term variation, and
     noise. Three trends are compared: a level, a damped slope, and a line around which the slope
-    varies. Seasons are the periods of the calendar that the series supports, and strong lines in
-    the spectrum of the one-step prediction errors. Models are weighted by their evidence, and the
-    parameters of each model are averaged over their posterior. Priors of yearly, quarterly and
-    monthly series were learned from series of the M3 competition. If errors of forecasts from past
-    origins were larger than expected, the prediction intervals are widened.
-
-    Every process is a state-space model with a few hidden states. A fit is therefore exact, accepts
-    irregular times and unknown values, and takes time proportional to the number of rows.
+    varies. Models are weighted by their evidence, and the parameters of each model are averaged
+    over their posterior. If errors of forecasts from past origins were larger than expected, the
+    prediction intervals are widened. Every process is a state-space model with a few states: a fit
+    is exact, accepts irregular times and unknown values, and its time is linear in the rows.
     """
 
     periods: Any = "auto"

@@ -17,27 +17,18 @@ from bochner.series.trends import LevelProcess
 _FARTHEST = 5.0
 """Bounds of the search, in prior standard deviations; farther out, exponentials may overflow."""
 
-_TOLERANCE = 1e-6
-"""Relative change of the log density at which the search ends."""
-
-_MOST_STEPS = 200
-"""Largest number of steps of the search, which takes thirty to eighty."""
-
+_TOLERANCE = 1e-6  # Relative change of the log density at which the search ends
+_MOST_STEPS = 200  # Largest number of steps of the search, which takes thirty to eighty
 _INCREMENT = 1e-3
 """Increment, in standard deviations of the priors, of finite differences of gradients: curvatures
 then have relative errors near a thousandth."""
 
-_DEGREES = 6
-"""Degrees of freedom of the Student proposal."""
-
-
+_DEGREES = 6  # Degrees of freedom of the Student proposal
 _N_HARMONICS = 6
 """Largest number of harmonics of a season: all harmonics of a year of months; longer seasons are
 smoothed."""
 
-_SEASON_MEMORY = 5.0
-"""Prior median of the memory of a season's shape, in ranges of the rows."""
-
+_SEASON_MEMORY = 5.0  # Prior median of the memory of a season's shape, in ranges of the rows
 _CYCLE_ODDS = -np.log(240.0)
 """Prior log odds of a cycle at one candidate period: a prior probability of 1/20 of any cycle,
 divided by the number of candidates."""
@@ -48,8 +39,7 @@ FEWEST_STEPS = 2.0
 ROUNDED = 1e-6
 """Relative tolerance for rounded times when the steps of a period are counted."""
 
-_SLOW = 0.1
-"""Prior median of the memory of slow variation, in ranges of the rows."""
+_SLOW = 0.1  # Prior median of the memory of slow variation, in ranges of the rows
 
 
 @dataclass(frozen=True, slots=True, eq=False)

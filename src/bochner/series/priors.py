@@ -34,8 +34,7 @@ from bochner.series.components import Prior
 _LEAST_DRIFT = 0.01
 """Smallest weight for which a random walk with drift is fitted; less hardly changes forecasts."""
 
-_USUAL_LENGTH = 30.0
-"""Number of steps n at which the term with log(n / 30) is zero."""
+_USUAL_LENGTH = 30.0  # Number of steps n at which the term with log(n / 30) is zero
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -18,9 +18,7 @@ from bochner._base.compiling import inner
 LEVEL, SLOPE, LINE, WALK, VARIATION, REMAINDER, WAVES, INPUTS, SHIFTS = range(9)
 """Kinds of processes. Inputs and shifts of the level have no states: they are coefficients."""
 
-_TINY = 1e-100
-"""Imaginary increment of a parameter: its square vanishes in float64 next to one."""
-
+_TINY = 1e-100  # Imaginary increment of a parameter: its square vanishes in float64 next to one
 _SMALL = 0.02
 """Decay over a step below which a power series gives the variance of an integrated slope."""
 

@@ -48,11 +48,8 @@ _LOG_TWO_PI = 1.8378770664093453  # log(2 pi), of normal densities
 FASTER = LOOSE | {"reassoc"}
 """Compiler flags: sums over states may be reordered; NaN still signals a failure."""
 
-_SETTLED = 1e-14
-"""Relative change of the variance of a value below which the gain is kept constant."""
-
-_OFTEN = 8
-"""Number of steps between two tests of that change."""
+_SETTLED = 1e-14  # Relative change of the variance of a value below which the gain is kept constant
+_OFTEN = 8  # Number of steps between two tests of that change
 
 _inner = partial(inner, fastmath=FASTER, error_model="numpy")
 

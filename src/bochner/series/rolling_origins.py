@@ -12,20 +12,16 @@ from bochner._base.arrays import Array, as_count
 from bochner.series.series_rows import SeriesRows, check_taken, read_series, several
 from bochner.series.timelines import tidy
 
-_ONE = "y"
-"""Name of the series if there is only one."""
+_ONE = "y"  # Name of the series if there is only one
 
 FEWEST_BEFORE = 8
 """Smallest number of values before the first origin; a fit needs as many known values."""
 
-_PERIODS = 4
-"""Number of periods over which steps are counted, as a day may have 23 or 25 hours."""
-
+_PERIODS = 4  # Number of periods over which steps are counted, as a day may have 23 or 25 hours
 _ROUNDING = 0.02
 """Tolerance of the end of a step, as a share of a period, because a mean year has 365.2425 days."""
 
-_MOST_STEPS = 1_000_000
-"""Largest number of steps that are counted; no series has more rows."""
+_MOST_STEPS = 1_000_000  # Largest number of steps that are counted; no series has more rows
 
 
 def rolling_table(
@@ -157,20 +153,25 @@ def _where(y: object, times: Any, after: slice) -> Any:
     return index[after] if hasattr(index, "get_indexer") else after.stop - after.start
 
 
-def season_steps(series: SeriesRows) -> int:
-    """Return the shortest period of the calendar in steps, or one."""
-    timeline, step = series.timeline, series.timeline.step
+def calendar_steps(series: SeriesRows) -> dict[str, int]:
+    """Return the periods of the calendar in steps, by name and in increasing order."""
+    timeline, step, periods = series.timeline, series.timeline.step, dict[str, int]()
     if step is None:
-        return 1
-    for length, _ in sorted(timeline.calendar):
+        return periods
+    for length, name in sorted(timeline.calendar):
         # A week has five business days, and four weeks have twenty.
         most = int(np.ceil(_PERIODS * length / step)) + 1
         if most > _MOST_STEPS:
             break
         ahead = timeline.future(most).numbers - timeline.last
         if (steps := round(np.sum(ahead <= (_PERIODS + _ROUNDING) * length) / _PERIODS)) > 1:
-            return steps
-    return 1
+            periods[name.removeprefix("1 ")] = steps
+    return periods
+
+
+def season_steps(series: SeriesRows) -> int:
+    """Return the shortest period of the calendar in steps, or one."""
+    return next(iter(calendar_steps(series).values()), 1)
 
 
 def seasonal_scale(values: Array, season: int) -> float:

@@ -12,7 +12,7 @@ from bochner._base.arrays import Array, Index
 from bochner._base.registry import register
 from bochner._base.threads import in_order, single_threaded_blas
 from bochner.series.calibration import LARGE, calibrated, paths
-from bochner.series.components import Inputs, LevelShifts, Waves
+from bochner.series.components import SHORT_TERM, Inputs, LevelShifts, Waves
 from bochner.series.parameter_posterior import Fit, draws, resampled
 from bochner.series.series_model import (
     TINY,
@@ -27,15 +27,9 @@ from bochner.series.value_transformations import TRANSFORMATIONS, PredictiveMixt
 _N_DRAWS = 256
 """Number of importance samples of the model with the largest weight; other models have fewer."""
 
-_FEWEST_DRAWS = 64
-"""Number of importance samples of a model of little weight."""
-
-_KEPT_DRAWS = 64
-"""Number of stored draws of all models together, in proportion to their weights."""
-
-_LEAST_MODEL = 0.01
-"""Model weight below which a model is dropped, because forecasts hardly change."""
-
+_FEWEST_DRAWS = 64  # Number of importance samples of a model of little weight
+_KEPT_DRAWS = 64  # Number of stored draws of all models together, in proportion to their weights
+_LEAST_MODEL = 0.01  # Model weight below which a model is dropped, because forecasts hardly change
 _BLOCK = 5_000
 """Rows per block when rows before the training rows are smoothed: a few seconds, 100 megabytes."""
 
@@ -72,6 +66,7 @@ class Period(NamedTuple):
         "factors": "h",
         "clock": "n",
         "outliers": "k",
+        "ignored": "k",
     }
 )
 @dataclass(frozen=True, slots=True, eq=False)
@@ -91,6 +86,7 @@ class SeriesLaw:
     clock: Array | None = None  # (n,): See `ScaledSeries`
     large: float = 0.0  # Share of forecasts with large errors: see `Calibration`
     outliers: Array = field(default_factory=lambda: np.zeros(0))  # (k,): Times of outliers
+    ignored: Array = field(default_factory=lambda: np.zeros(0))  # (k,): Values of outliers
     n_earlier: int = 0
 
     def __post_init__(self) -> None:
@@ -133,6 +129,7 @@ class SeriesLaw:
         log_weights: Array,
         rows_of_fits: Sequence[ScaledSeries],
         outliers: Index,
+        ignored: Array,
         transformation: str,
         units: SeriesUnits,
         rng: Generator,
@@ -197,6 +194,7 @@ class SeriesLaw:
             rows.clock,
             calibration.large,
             rows.times[outliers],
+            ignored,
         )
 
     @property
@@ -246,6 +244,11 @@ class SeriesLaw:
         names = {name for member in self.members for name in member.model.components}
         order = {"trend": 0, "inputs": 2, "remainder": 3}
         return sorted(names, key=lambda name: (order.get(name, 1), name))
+
+    def probability(self, component: str) -> float:
+        """Return the posterior weight of the models with a component."""
+        members = (each for each in self.members if component in each.model.components)
+        return sum(float(member.weights.sum()) for member in members)
 
     def trends(self) -> dict[str, float]:
         """Return the posterior weights of trends by description, in decreasing order."""
@@ -325,18 +328,19 @@ class SeriesLaw:
         model, weights = best.model, best.weights / best.weights.sum()
         theta = best.theta[int(np.argmax(weights))]
         mean, _ = model.components_of(theta, self.rows)
-        periods = []
+        periods: dict[str, Period] = {}
         for part in model.parts:
-            if isinstance(part, Waves):
+            # Irregular cycles are short-term variation; a line may be a harmonic of a season.
+            if isinstance(part, Waves) and part.name not in (SHORT_TERM, *periods):
                 wave_theta = best.theta[:, model.place(part)]
                 length = weights @ np.exp(wave_theta[:, -1]) if part.freedom else part.period
                 memory = np.exp(weights @ wave_theta[:, 1])
                 std = mean[:, model.components.index(part.name)].std() * self.units.deviation
                 times = self.units.span
-                periods.append(
-                    Period(part.name, float(length * times), float(std), float(memory * times))
+                periods[part.name] = Period(
+                    part.name, float(length * times), float(std), float(memory * times)
                 )
-        return sorted(periods, key=lambda member: -member.std)
+        return sorted(periods.values(), key=lambda member: -member.std)
 
     @property
     def _last_known(self) -> float:

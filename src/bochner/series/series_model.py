@@ -26,8 +26,7 @@ from bochner.series.trends import LevelProcess
 _IMAGINARY = 1e-100
 """Imaginary increment of a parameter: complex-step derivatives have no cancellation error."""
 
-_DIGITS = 9
-"""Number of decimals to which time steps, in ranges of the training rows, are rounded."""
+_DIGITS = 9  # Number of decimals to which time steps, in ranges of the training rows, are rounded
 
 
 @dataclass(frozen=True, slots=True, eq=False)

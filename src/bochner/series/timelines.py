@@ -9,6 +9,7 @@ from numbers import Integral
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from bochner._base.arrays import Array, as_array, as_positive_scalar
 from bochner._base.checks import check_size
@@ -32,14 +33,11 @@ from bochner.series.calendars import frequency_of, month_numbers
 Kind = Literal["steps", "numbers", "days", "months"]
 Index = Literal["none", "numbers", "dates", "periods"]
 
-_DAY_LENGTH = 86_400 * 10**9
-"""Nanoseconds per day."""
+_DAY_LENGTH = 86_400 * 10**9  # Nanoseconds per day
+_MICROSECONDS = 86_400e6  # Microseconds per day; steps between dates are whole microseconds
 
-_MICROSECONDS = 86_400e6
-"""Microseconds per day; steps between dates are whole microseconds."""
-
-_YEAR = 365.2425
-"""Mean length of a Gregorian year in days."""
+_YEAR, _MONTH = 365.2425, 30.436875
+"""Mean lengths of a Gregorian year and month in days."""
 
 _MOST_STEPS = 10_000_000
 """Largest horizon in steps: ten times more steps need minutes and gigabytes."""
@@ -48,9 +46,7 @@ _REGULAR = 0.01
 """Relative tolerance for steps to count as equal to the median step: weeks in decimal years differ
 by 0.003."""
 
-_SHARE = 0.5
-"""Smallest share of steps equal to the median step for counting horizons in steps."""
-
+_SHARE = 0.5  # Smallest share of steps equal to the median step for counting horizons in steps
 _CALENDAR = {"days": (1.0, 7.0, _YEAR), "months": (12.0,), "numbers": (), "steps": ()}
 """Lengths of the calendar's periods, by kind of times and in its unit."""
 
@@ -67,6 +63,12 @@ _NAMED_LENGTHS: Mapping[str, Mapping[str, float]] = {
     "months": {"year": 12.0, "quarter": 3.0},
 }
 """Lengths of named periods, by kind of times and in its unit."""
+
+_SHARES_OF_YEAR = {"year": 1.0, "quarter": 0.25, "month": 1.0 / 12.0, "week": 1.0 / 52.1775}
+"""Lengths of the usual steps of decimal years; other steps are not taken as years."""
+
+_YEARS = (1500.0, 2200.0)
+"""Range of numbers that are taken as years if their step is a usual share of a year."""
 
 _ROUNDING = 1e-9
 """Relative tolerance between a date and its number of days, because nanoseconds are rounded."""
@@ -112,11 +114,28 @@ class Timeline:
     zone: str | None = None
     frequency: str | None = None
     unit: str = "ns"
+    are_years: bool = False
+
+    @property
+    def unit_of_step(self) -> str:
+        """Noun of a step, such as "day" or "month"; "time" for other steps."""
+        if self.step is None:
+            return "time"
+        lengths = dict(_NAMED_LENGTHS.get(self.kind, {}))
+        if self.kind == "months":
+            lengths["month"] = 1.0
+        elif self.are_years:
+            lengths = _SHARES_OF_YEAR
+        for name, length in lengths.items():
+            if abs(self.step - length) <= _REGULAR * length:
+                return name
+        return "step" if self.kind == "steps" else "time"
 
     @property
     def calendar(self) -> list[tuple[float, str]]:
         """Periods of the calendar in units of the times, with their names."""
-        return [(period, self.name(period)) for period in _CALENDAR[self.kind]]
+        periods = (1.0,) if self.are_years else _CALENDAR[self.kind]
+        return [(period, self.name(period)) for period in periods]
 
     def check(self) -> None:
         """Raise ValueError if the last time and its date differ, as in a damaged model file."""
@@ -148,6 +167,8 @@ class Timeline:
             return _counted(period / 12.0, "year") if period >= 12.0 else _counted(period, "month")
         if self.kind == "days":
             return _named_days(period)
+        if self.are_years:
+            return _named_days(period * _YEAR) if period < 1.0 else _counted(period, "year")
         return _counted(period, "step" if self.kind == "steps" else "unit")
 
     def future(self, horizon: Any) -> Future:
@@ -167,6 +188,20 @@ class Timeline:
             raise ValueError("Times to predict at must differ from each other; some are repeated.")
         index = horizon if self.index != "none" and hasattr(horizon, "dtype") else None
         return Future(numbers, index if hasattr(index, "get_indexer") else None, clock)
+
+    def past(self, numbers: Array) -> NDArray[Any]:
+        """Return times (n,) of the series, given as numbers, as local dates or numbers."""
+        if not self._has_dates:
+            return numbers
+        if self.kind == "days":
+            utc = np.rint(numbers * _MICROSECONDS).astype("M8[us]")
+            return utc if self.zone is None else clock_times(utc, self.zone)
+        months = np.floor(numbers + _ROUNDING)
+        days = _MONTH * (numbers - months) * 86_400.0
+        dates = months.astype(int).astype("M8[M]").astype("M8[s]") + days.astype("m8[s]")
+        # Month ends, for example, are days before the starts of months.
+        last = np.array(self.stamp, dtype="M8[ns]").astype("M8[s]")
+        return np.asarray(dates + (last - dates[-1]))
 
     def follows_clock(self, period: float) -> bool:
         """Return whether a period follows the local time of a zone, as days and weeks do."""
@@ -296,7 +331,12 @@ def timed(times: Any, *, infer: bool = True) -> Times:
         are_places = has_index and step == 1.0 and bool(np.all(numbers == np.round(numbers)))
         index: Index = "numbers" if has_index else "none"
         kind: Kind = "steps" if are_places else "numbers"
-        return Times(numbers, Timeline(kind, index, float(numbers[-1]), step))
+        are_years = step is not None and any(
+            abs(step - share) <= _REGULAR * share for share in _SHARES_OF_YEAR.values()
+        )
+        are_years &= _YEARS[0] <= numbers.min() and bool(numbers.max() < _YEARS[1])
+        timeline = Timeline(kind, index, float(numbers[-1]), step, are_years=are_years)
+        return Times(numbers, timeline)
     if isinstance(np.asarray(times[:1])[0], np.timedelta64 | timedelta):
         raise TypeError(
             "Times must be numbers or dates, got durations. Divide them by a unit, such as "

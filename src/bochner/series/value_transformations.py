@@ -184,9 +184,7 @@ def positive(values: Array) -> Array:
     return np.maximum(values, 0.5 * above.min()) if len(above) else np.ones_like(values)
 
 
-_HALVINGS = 60
-"""Number of bisections, which exhaust float64 precision."""
-
+_HALVINGS = 60  # Number of bisections, which exhaust float64 precision
 _BEYOND = 9.0
 """Half width, in standard deviations around the means, of the bracket of all quantiles: a normal
 law has a probability below 1e-18 outside."""

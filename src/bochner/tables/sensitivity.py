@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from bochner._base.arrays import Array, steps, times_of
 from bochner._base.limits import LARGEST_ENTRY
+from bochner._base.names import nearest
 from bochner._base.number_texts import entries
 from bochner._base.threads import in_order, single_threaded_blas
 from bochner.tables.encoder import TableEncoder
@@ -302,9 +303,10 @@ def grids_of(
         raise ValueError(f"effect takes one column or two different ones, got {columns}.")
     unknown = [name for name in columns if not len(dependence.groups.get(name, ()))]
     if unknown:
-        used = ", ".join(repr(name) for name, group in dependence.groups.items() if len(group))
+        used = [str(name) for name, group in dependence.groups.items() if len(group)]
         reason = "had no features at fit" if unknown[0] in states else "is not in the table"
-        raise ValueError(f"Column {unknown[0]!r} {reason}. Columns with effects are {used}.")
+        near = nearest(str(unknown[0]), used) or ", ".join(map(repr, used))
+        raise ValueError(f"Column {unknown[0]!r} {reason}. Columns with effects are {near}.")
     free = [name for name in columns if is_free_text(states[name])]
     if free:
         raise ValueError(

@@ -131,15 +131,12 @@ class TableRegressor(RegressorMixin, TableModel):
     Notes
     -----
     The model is a weighted sum of base models: three Gaussian processes and, with at least 400
-    rows, boosted trees. The kernels are Laplacian, exponential and Matérn-5/2, each on the
-    standardised columns, on their normal quantiles or on both, whichever has the smallest
-    leave-one-out error. This error also determines one length scale per input, which the levels of
-    a text column share, or, with enough rows, a linear map of all inputs. Predictions of left-out
-    rows determine the weights, the expected error ``score_`` and the calibration of the intervals;
-    each of several equal rows is left out by itself. With more than 4,000 different rows only the
-    best two kernels are fitted, with more than 16,500 by 4,000 landmarks (inducing points), above
-    200,000 by conjugate gradients, or exactly to 16,500 of the rows if this is better in a short
-    comparison.
+    rows, boosted trees. The kernels are Laplacian, exponential and Matérn-5/2, on the standardised
+    columns, on their normal quantiles or on both. Leave-one-out errors choose the columns and one
+    length scale per input or, with enough rows, a linear map of all inputs. Predictions of left-out
+    rows determine the weights, the expected error ``score_`` and the calibration of the intervals.
+    With more than 4,000 different rows only the best two kernels are fitted, with more than 16,500
+    by 4,000 landmarks (inducing points) or exactly to 16,500 of the rows, whichever is better.
 
     Several targets (n, t) share the kernels, which are learned for all targets in units of their
     standard deviations. Weights, expected error and calibration are computed per target. If the

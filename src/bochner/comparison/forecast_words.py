@@ -1,0 +1,266 @@
+"""Sentences and facts on forecasts, for the screen and for reports."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from typing import Any
+
+import numpy as np
+
+from bochner._base.arrays import Array, as_array
+from bochner._base.number_texts import (
+    PLAIN,
+    PLAIN_ENTRIES,
+    counted,
+    may_be_years,
+    number,
+    percent,
+    whole_percents,
+)
+from bochner.comparison.contenders import OURS
+from bochner.comparison.forecast_fits import OriginScores, SeriesForecast, best_other, mean_scores
+from bochner.comparison.outcomes import coverage_of
+from bochner.files.stamps import from_text
+from bochner.series.series_law import SeriesLaw
+from bochner.series.series_rows import read_series
+
+_ALIKE = 0.05  # Relative difference of mean errors below which no method is called better
+_DIGITS = 3  # Number of significant digits of the smallest error
+_WHOLE = 100.0  # Size from which numbers have no decimals
+_WIDEST = 0.15  # Largest width of the range of calibrated coverage at which a coverage is judged
+_SCALES = {
+    "floor": "values of zero or more",
+    "sqrt": "square roots of the values",
+    "log": "logarithms of the values",
+}
+"""Description of the modelled quantity, by transformation."""
+
+_NO_SEASONS = ("trend", "inputs", "remainder")  # Components that are neither seasons nor cycles
+
+
+LEAST_PROBABLE, _CERTAIN = 0.5, 0.995
+"""Smallest probability of a season that is reported, and that from which it is not stated."""
+
+NO_SEASON = f"none with a probability of {percent(LEAST_PROBABLE)} or more"
+"""Text of a series without seasons."""
+
+_MOST_BREAKS = 4  # Largest number of outliers or shifts that are listed
+
+
+def shown_times(times: Any) -> list[str]:
+    """Return times of a pandas index as text; dates at midnight have no time of day."""
+    if hasattr(times, "normalize"):  # Periods or dates
+        if (times == times.normalize()).all():
+            return [time.strftime("%Y-%m-%d") for time in times]
+        return [time.isoformat(sep=" ", timespec="minutes") for time in times]
+    if times.dtype.kind == "f" and may_be_years(np.floor(times)):
+        return [f"{time:.7g}" for time in times]
+    return [f"{time:.10g}" if times.dtype.kind == "f" else str(time) for time in times]
+
+
+def first_to_last(one: SeriesForecast) -> str:
+    """Return the first and the last time of a series, as text."""
+    first, last = shown_times(one.values.index[[0, -1]])
+    return f"{first} to {last}"
+
+
+def model_facts(law: SeriesLaw, index: object = None) -> dict[str, str]:
+    """Return facts by name on the model of a series; with an index, breaks have their times."""
+    trends = law.trends()
+    shares = zip(trends, whole_percents(list(trends.values())), strict=True)
+    facts = {
+        "Seasons": ", ".join(_seasons(law)) or NO_SEASON,
+        "Trend": ", ".join(f"{trend} ({share} %)" for trend, share in shares if share),
+    }
+    if law.transformation in _SCALES:
+        facts["Scale"] = _SCALES[law.transformation]
+    if len(law.outliers):
+        facts["Outliers"] = f"{_breaks(law, law.outliers, index)}, ignored"
+    if len(law.shifts):
+        facts["Shifts"] = f"of the level at {_breaks(law, law.shifts, index)}"
+    return facts
+
+
+def _breaks(law: SeriesLaw, times: Array, index: Any) -> str:
+    """Return a list of the first times of outliers or shifts, or their number without an index."""
+    if index is None:
+        return counted(len(times), "time")
+    shown = shown_times(index[law.positions(times[:_MOST_BREAKS])])
+    rest = len(times) - len(shown)
+    return ", ".join(shown) + (f" and {rest} more" if rest else "")
+
+
+def _seasons(law: SeriesLaw) -> list[str]:
+    """Describe the probable seasons and regular cycles, those of the best model first."""
+    names = [period.name for period in law.periods()]
+    names += [name for name in law.components if name not in (*names, *_NO_SEASONS)]
+    shown = []
+    for name in names:
+        probability = law.probability(name)
+        if probability > _CERTAIN:
+            shown.append(name)
+        elif probability >= LEAST_PROBABLE:
+            shown.append(f"{name} (probability {percent(probability)})")
+    return shown
+
+
+def missing_times(one: SeriesForecast) -> str:
+    """Return the number of missing values between the first and the last time, and their times."""
+    import pandas as pd
+
+    values, timeline = one.values, read_series(one.values, None, None).timeline
+    index = values.index
+    if isinstance(index, pd.DatetimeIndex) and timeline.frequency is not None:
+        expected: Any = pd.date_range(index[0], index[-1], freq=from_text(timeline.frequency))
+        values = values.reindex(expected.union(index))
+    is_missing = ~np.isfinite(values.to_numpy(dtype=np.float64))
+    if not is_missing.any():
+        return ""
+    starts = np.flatnonzero(is_missing & ~np.concatenate(([False], is_missing[:-1])))
+    ends = np.flatnonzero(is_missing & ~np.concatenate((is_missing[1:], [False])))
+    firsts, lasts = (shown_times(values.index[places[:_MOST_BREAKS]]) for places in (starts, ends))
+    runs = [a if a == b else f"{a} to {b}" for a, b in zip(firsts, lasts, strict=True)]
+    rest = len(starts) - len(runs)
+    more = f" and {counted(rest, 'further stretch', 'further stretches')}" if rest else ""
+    n_missing, of = int(is_missing.sum()), counted(len(values), one.unit)
+    verb = "is" if n_missing == 1 else "are"
+    return f"{n_missing:,} of {of} {verb} missing: {', '.join(runs)}{more}"
+
+
+def outlook(one: SeriesForecast, level: float, steps: slice = slice(None)) -> Array | None:
+    """Return medians and intervals (3, 3) of single values, of their mean and of their total.
+
+    They are those of joint draws of some steps; None without draws.
+    """
+    if one.paths is None or not np.isfinite(one.paths).all():
+        return None
+    paths, ends = one.paths[:, steps], 0.5 + 0.5 * level * np.array([0.0, -1.0, 1.0])
+    mean = np.quantile(paths.mean(axis=1), ends)
+    return as_array([np.quantile(paths, ends), mean, paths.shape[1] * mean])
+
+
+def outlook_sentence(one: SeriesForecast, level: float) -> str:
+    """Return the forecast of all steps together in words; empty without draws."""
+    whole, n, unit = outlook(one, level), len(one.mean), one.unit
+    if whole is None:
+        return ""
+    (_, lower, upper), mean, total = map(rounded_texts, whole)
+    if n == 1:
+        return f"The next {unit}: about {mean[0]}, between {lower} and {upper} ({percent(level)})."
+    each = "each" if unit in ("time", "step") else f"{'an' if unit == 'hour' else 'a'} {unit}"
+    where = f"in {percent(level)} of the {unit}s"
+    if (unit, level) == ("day", 0.9):
+        where = "on nine days of ten"
+    in_all = f"; {total[0]} in all ({total[1]} to {total[2]})" if one.are_counts else ""
+    between = f"between {lower} and {upper} {where}"
+    return f"The next {counted(n, unit)}: about {mean[0]} {each}, {between}{in_all}."
+
+
+def _fixed(values: Sequence[float], size: float, digits: int, sign: str = "") -> list[str]:
+    """Return numbers rounded to a number of significant digits of a size."""
+    if not PLAIN[0] <= size < PLAIN_ENTRIES[1]:
+        return [number(value, digits) for value in values]
+    decimals = digits - 1 - int(np.floor(np.log10(size)))
+    texts = [f"{round(value, decimals) + 0.0:{sign},.{max(0, decimals)}f}" for value in values]
+    return [
+        t.replace("-", "\u2212") if np.isfinite(v) else "\u2013"
+        for t, v in zip(texts, values, strict=True)
+    ]
+
+
+def rounded_texts(values: Array) -> list[str]:
+    """Return a value and its interval's ends, rounded to two digits of the interval's width."""
+    return _fixed(values.tolist(), float(values[2] - values[1]), 2)
+
+
+def same_digits(values: Sequence[float]) -> list[str]:
+    """Return numbers with equally many decimals, which give the smallest three digits."""
+    sizes = [abs(value) for value in values if np.isfinite(value) and value]
+    size = min(min(sizes, default=1.0), _WHOLE)
+    return _fixed(values, size, _DIGITS)
+
+
+def signed(values: Sequence[float], unit: str = "") -> list[str]:
+    """Return numbers with signs, rounded to two digits of the largest one, or to whole numbers."""
+    size = max(max(map(abs, values), default=1.0), PLAIN[0])
+    texts = _fixed(values, min(size, 10.0), 2, "+")
+    return [f"{text} {unit}".strip() for text in texts]
+
+
+def error_rows(scores: OriginScores) -> tuple[list[str], list[list[str]]]:
+    """Return heads and rows of the errors of all methods of one series, the smallest first."""
+    names, ours = scores.methods, scores.mae(OURS)
+    sizes = np.array([(scores.mae(name), scores.rmse(name)) for name in names])
+    columns = [same_digits(column) for column in sizes.T.tolist()]
+    changes = 100.0 * (sizes[:, 0] / ours - 1.0) if ours else np.full(len(names), np.nan)
+    columns += [[text for change in changes for text in signed([change], "%")]]
+    columns[-1][names.index(OURS)] = ""
+    heads = ["method", "mean absolute error", "RMSE", f"against {OURS}"]
+    return heads, [list(row) for row in zip(names, *columns, strict=True)]
+
+
+def series_rows(
+    forecasts: Sequence[tuple[SeriesForecast, str, OriginScores | None]], level: float
+) -> tuple[list[str], list[list[str]]]:
+    """Return heads and rows of the last forecasts of several series and of their scaled errors.
+
+    Each series has its forecast, the text of its last time and its errors.
+    """
+    scores = [each for *_, each in forecasts if each is not None]
+    heads = ["series", "until", "last value", "forecast", f"{100.0 * level:g} % from", "to"]
+    rows = [[one.name, until, *map(one.shown, one.last)] for one, until, _ in forecasts]
+    if scores:
+        other = best_other(scores)
+        heads += ["MASE", f"MASE of {other}", "coverage"]
+        sizes = [
+            (np.nan, np.nan) if s is None else (s.mase(OURS), s.mase(other)) for *_, s in forecasts
+        ]
+        *means, share = mean_scores(scores)
+        columns = [same_digits(column) for column in zip(*sizes, means, strict=True)]
+        shares = [percent(np.nan if s is None else s.coverage) for *_, s in forecasts]
+        rows.append([f"mean of {len(scores)}", *[""] * 5])
+        rows = [
+            [*row, *texts]
+            for row, *texts in zip(rows, *columns, [*shares, percent(share)], strict=True)
+        ]
+    return heads, rows
+
+
+def forecast_verdict(scores: Collection[OriginScores]) -> str:
+    """Return a sentence that compares past forecast errors with those of the best other method."""
+    if not scores:
+        return "The series are too short to measure forecasts of their last values."
+    scaled, what = mean_scores(scores)[:2], best_other(scores)
+    sizes, unit = scaled, "mean absolute scaled error"
+    if len(scores) == 1:
+        (only,) = scores
+        sizes, unit = (only.mae(OURS), only.mae(what)), "mean absolute error"
+    ours, other = sizes
+    if not np.isfinite(sizes).all() or not other:
+        return "Past forecasts could not be compared with those of other methods."
+    change, (ours_text, other_text) = ours / other - 1.0, same_digits(sizes)
+    how = f"{percent(abs(change))} {'smaller' if change < 0.0 else 'larger'} than"
+    if abs(change) <= _ALIKE:
+        how = "about as large as"
+    return (
+        f"Past forecasts have a {unit} of {ours_text}, {how} that of the best other method, "
+        f"\u201c{what}\u201d ({other_text})."
+    )
+
+
+def forecast_coverage(scores: Collection[OriginScores], level: float) -> str:
+    """Return a sentence on the coverage of intervals; values of one forecast are dependent."""
+    covered = np.concatenate([each.covered for each in scores]).astype(np.bool_)
+    forecasts = [f"{i} {origin}" for i, each in enumerate(scores) for origin in each.origins]
+    coverage = coverage_of(covered, level, np.asarray(forecasts))
+    text = (
+        f"The {100.0 * level:g} % intervals contained {percent(coverage.observed)} of "
+        f"{counted(len(covered), 'past value')}"
+    )
+    is_vague = coverage.upper - coverage.lower > _WIDEST
+    if is_vague and not coverage.is_narrow and not coverage.is_wide:
+        return f"{text}, too few independent values to judge the intervals."
+    return (
+        f"{text}, {coverage.judgement} (calibrated intervals contain "
+        f"{percent(coverage.lower).removesuffix(' %')} to {percent(coverage.upper)})."
+    )

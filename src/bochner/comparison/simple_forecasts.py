@@ -1,0 +1,108 @@
+"""Forecasts by simple methods and by the Theta method, for comparison."""
+
+from collections.abc import Mapping
+
+import numpy as np
+
+from bochner._base.arrays import Array, as_array
+
+LAST, LINE, THETA = "last value repeated", "line from first to last value", "Theta method"
+"""Names of the methods without a season, and of the method that uses all seasons."""
+
+_FEWEST_SEASONS = 2  # Smallest number of seasons among the values for means of a season
+_SMOOTH = 24  # Parts of a season that few seasons determine, such as two weeks of a year
+_MANY_SEASONS = 8  # Number of seasons from which each step of a season has its own mean
+_WEIGHTS = np.geomspace(0.01, 0.99, 30)
+"""Candidate weights of the last value in exponential smoothing."""
+
+
+def simple_forecasts(values: Array, horizon: int, seasons: Mapping[str, int]) -> dict[str, Array]:
+    """Return forecasts (h,) of each method from values (n,), of which NaN are unknown.
+
+    ``seasons`` are numbers of steps by name; a method needs at least one season of values.
+    """
+    known = np.flatnonzero(np.isfinite(values))
+    values = values[known[0] :]
+    filled = np.interp(np.arange(len(values)), known - known[0], values[known - known[0]])
+    last, ahead = filled[-1], np.arange(1.0, horizon + 1.0)
+    slope = (last - filled[0]) / max(len(filled) - 1, 1)
+    forecasts = {LAST: np.full(horizon, last), LINE: last + slope * ahead}
+    usable = {name: steps for name, steps in seasons.items() if 1 < steps < len(values)}
+    for name, steps in usable.items():
+        forecasts[f"last {name} repeated"] = repeated_season(values, horizon, steps)
+        if len(values) >= _FEWEST_SEASONS * steps:
+            forecasts[f"mean of each {name}"] = np.resize(_phase_means(filled, steps), horizon)
+    forecasts[THETA] = theta_forecast(filled, horizon, sorted(usable.values()))
+    return forecasts
+
+
+def repeated_season(values: Array, horizon: int, season: int) -> Array:
+    """Return forecasts (horizon,) that repeat the last season, by its last known values."""
+    known_values = values[np.isfinite(values)]
+    pattern = []
+    for step in range(season):
+        same = values[::-1][season - 1 - step :: season]
+        same = same[np.isfinite(same)]
+        pattern.append(same[0] if len(same) else known_values[-1])
+    return np.resize(pattern, horizon)
+
+
+def _phase_means(values: Array, season: int) -> Array:
+    """Return the mean (season,) at each step of a season, beginning after the last value."""
+    phases = np.arange(-len(values), 0) % season
+    counts = np.bincount(phases, minlength=season)
+    return as_array(np.bincount(phases, values, season) / counts)
+
+
+def theta_forecast(values: Array, horizon: int, seasons: list[int]) -> Array:
+    """Return forecasts (horizon,) of the Theta method, without seasons that are estimated first.
+
+    Values above zero are seasonal in per cent. Exponential smoothing of the rest has the weight of
+    least squared errors, and half of the slope of a straight line.
+
+    References
+    ----------
+    Assimakopoulos and Nikolopoulos, "The theta model: a decomposition approach to forecasting",
+    International Journal of Forecasting, 2000. Hyndman and Billah, "Unmasking the Theta method",
+    International Journal of Forecasting, 2003.
+    """
+    is_positive = bool(values.min() > 0.0)
+    rest, pattern = np.log(values) if is_positive else values, np.zeros(horizon)
+    for season in seasons:
+        if len(rest) >= _FEWEST_SEASONS * season:
+            shape = _shape(rest, season)
+            pattern += np.resize(shape, horizon)
+            rest = rest - shape[np.arange(-len(rest), 0) % season]
+    rest = np.exp(rest) if is_positive else rest
+    level, weight = _smoothed(rest)
+    slope = np.polyfit(np.arange(len(rest)), rest, 1)[0]
+    steps = np.arange(horizon) + (1.0 - (1.0 - weight) ** len(rest)) / weight
+    forecast = level + 0.5 * slope * steps
+    return as_array(forecast * np.exp(pattern) if is_positive else forecast + pattern)
+
+
+def _shape(values: Array, season: int) -> Array:
+    """Return deviations (season,) from the moving mean at each step of a season."""
+    sums = np.cumsum(np.concatenate(([0.0], values)))
+    window = (sums[season:] - sums[:-season]) / season
+    trend = 0.5 * (window[1:] + window[:-1]) if season % 2 == 0 else window
+    before = season // 2
+    inner = values[before : before + len(trend)] - trend
+    phases = np.arange(-len(values), 0)[before : before + len(trend)] % season
+    counts = np.bincount(phases, minlength=season)
+    shape = np.bincount(phases, inner, season) / np.maximum(counts, 1)
+    width = season // _SMOOTH
+    if width > 1 and len(values) < _MANY_SEASONS * season:
+        shape = np.mean([np.roll(shape, k) for k in range(-(width // 2), width // 2 + 1)], axis=0)
+    return as_array(shape - shape.mean())
+
+
+def _smoothed(values: Array) -> tuple[float, float]:
+    """Return the last exponentially smoothed level, and the weight of the least squared errors."""
+    levels, losses = np.full(len(_WEIGHTS), values[0]), np.zeros(len(_WEIGHTS))
+    for value in values[1:].tolist():
+        errors = value - levels
+        losses += errors**2
+        levels = levels + _WEIGHTS * errors
+    best = int(np.argmin(losses))
+    return float(levels[best]), float(_WEIGHTS[best])
