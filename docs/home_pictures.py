@@ -21,7 +21,7 @@ from bochner.plot.style import BLUE, SKY, styled
 
 STATIC = Path(__file__).parent / "_static"
 COUNTRIES = ("Japan", "Brazil", "Rwanda", "Botswana")
-SIZE = "840,975"  # Pixels: a page and a half of the report's width
+SIZE = "840,1005"  # Pixels: a page and a half of the report's width
 SHOWN = "nav { display: none !important } main > section:not(#effects) { display: none }"
 INPUTS = ["country", "continent", "year", "pop", "gdpPercap"]
 

@@ -15,6 +15,7 @@ from sklearn.metrics import confusion_matrix, log_loss
 
 from bochner.cli import evaluating, explaining, forecasting, screen
 from bochner.cli.json_documents import evaluation_record, fit_record
+from bochner.cli.predicting import rounded
 from bochner.comparison.contenders import OURS
 from bochner.comparison.forecast_fits import (
     OriginScores,
@@ -262,3 +263,12 @@ def test_a_forecast_says_the_same_everywhere(count):
     means = np.mean(list(sizes.values()), axis=0)
     if count > 1:
         says(errors[-1], count, *means, 100.0 * np.mean(of_all))
+
+
+def test_predictions_have_the_digits_of_a_hundredth_of_the_error():
+    """Four digits of small numbers and zero remain, and errors of targets have their columns."""
+    values = np.array([28.817982, -0.00123456, 1234567.89, 0.0])
+    assert rounded(values, 1.4).tolist() == [28.82, -0.001235, 1234567.89, 0.0]
+    assert rounded(values, 5e4).tolist() == [28.82, -0.001235, 1234568.0, 0.0]
+    both = rounded(np.array([[1.23456789, 1e-200 / 3]]), np.array([0.001, 1e-199]))
+    assert both.tolist() == [[1.23457, 3.333e-201]]

@@ -140,7 +140,7 @@ plant_edits(
 )
 
 ends_are_rare = np.repeat(np.arange(3, 9), [10, 53, 681, 638, 199, 18])
-codes_with_gaps = np.repeat([4, 6, 8, 10, 12], [300, 200, 200, 9, 9])
+codes_with_gaps = np.repeat([4, 6, 8, 10, 12], [9, 300, 200, 200, 9])
 plant_edits(
     table_checks,
     "_are_quantities",

@@ -2,11 +2,13 @@
 
 from functools import partial
 
+from cli import test_numbers
 from mutants.registry import plant_edits
 from tables import test_encodings, test_sensitivity
 
+from bochner.cli import predicting
 from bochner.tables import sensitivity
-from bochner.tables.sensitivity import Dependence
+from bochner.tables.sensitivity import Dependence, Effect
 
 plant_edits(
     Dependence,
@@ -26,4 +28,19 @@ plant_edits(
     "grid",
     partial(test_encodings.test_missing_numbers_are_the_last_entry_whatever_features_follow, 2),
     missing_numbers_in_the_last_of_all_features=("len(output_names(state)) - 1", "-1"),
+)
+plant_edits(
+    Effect,
+    "cells",
+    test_sensitivity.test_results_are_tables_of_texts_in_terminals_and_notebooks,
+    decimal_years_are_numbers=("self._shown_values(name)", "self.values[self.columns.index(name)]"),
+    as_many_decimals_as_of_one=("np.floor(np.log10(size))", "0"),
+)
+plant_edits(
+    predicting,
+    "rounded",
+    test_numbers.test_predictions_have_the_digits_of_a_hundredth_of_the_error,
+    users=(test_numbers,),
+    large_errors_leave_too_many_digits=(".max(axis=0), 0, ", ".max(axis=0), 6, "),
+    small_numbers_become_zero=("[_SHARE_OF_ERROR, _FEWEST_DIGITS - 1]", "[_SHARE_OF_ERROR, -9]"),
 )

@@ -87,7 +87,7 @@ def repeated(n_values, n_rows):
         (np.repeat(np.arange(7), [900, 500, 400, 90, 30, 9, 1]), "regression"),  # children
         (np.repeat([*range(12), 14], [*[99] * 10, 7, 3, 2]), "regression"),  # visits
         (np.repeat(np.arange(1, 8), [200, 280, 35, 27, 95, 17, 20]), "classification"),  # kinds
-        (np.repeat([4, 6, 8, 10, 12], [300, 200, 200, 9, 9]), "classification"),  # cylinders
+        (np.repeat([4, 6, 8, 10, 12], [9, 300, 200, 200, 9]), "classification"),  # cylinders
     ],
 )
 def test_task(values, task):
