@@ -215,7 +215,7 @@ def test_methods_without_time_are_named(monkeypatch):
     assert contenders.add_others(found, mixed(), until=0.0) == names
     assert found == [{}]
     monkeypatch.setattr(contenders, "_LEAST_SECONDS", 0.0)
-    monkeypatch.setattr(RidgeCV, "fit", lambda *_, **__: sleep(60.0))
+    monkeypatch.setattr(RidgeCV, "fit", lambda *_, **__: sleep(6.0))
     began = perf_counter()
     slow = [contenders.LINEAR, contenders.RBF_SAMPLER]
     assert contenders.add_others(found, mixed(), longest=2.0) == slow

@@ -19,9 +19,11 @@ from bochner.comparison.forecast_fits import (
 from bochner.comparison.forecast_words import (
     forecast_coverage,
     forecast_verdict,
+    input_rows,
     missing_times,
     model_facts,
     outlook_sentence,
+    period_rows,
     shown_times,
 )
 from bochner.comparison.simple_forecasts import (
@@ -175,6 +177,37 @@ def test_a_forecast_is_said_in_words():
     assert said.endswith("; 1,000 in all (910 to 1,090).")
     assert missing_times(one) == "3 of 40 days are missing: 2024-01-04 to 2024-01-06"
     assert "in all" not in outlook_sentence(replace(one, values=one.values - 0.5), 0.8)
+
+
+@pytest.mark.parametrize("scale", ["none", "sqrt", "log"])
+def test_effects_of_inputs_have_the_units_of_the_values(scale):
+    """What one more of an input adds, or multiplies in per cent, lies within its interval."""
+    rng = np.random.default_rng(0)
+    X = pd.DataFrame({"weak": rng.normal(size=200), "strong": rng.random(200) < 0.1}) * 1.0
+    linear = 20.0 + 0.5 * X["weak"] - 2.0 * X["strong"] + 0.1 * rng.normal(size=200)
+    y = {"none": linear, "sqrt": linear**2, "log": np.exp(0.1 * linear)}[scale]
+    model = Forecaster(transformation=scale, find_cycle=False, random_state=0).fit(y, X)
+    flat = np.full(2, {"none": 20.0, "sqrt": 400.0, "log": np.exp(2.0)}[scale])
+    one = SeriesForecast("a", y, pd.RangeIndex(200, 202), flat, flat - 1.0, flat + 1.0, X)
+    rows = input_rows(one, model.series_["y"].law, 0.999)
+    truth = {"none": (-2.0, 0.5), "sqrt": (-76.0, 20.25), "log": (-18.1, 5.1)}[scale]
+    assert [row[0] for row in rows] == ["strong", "weak"]
+    for row, expected in zip(rows, truth, strict=True):
+        _, lower, upper = (float(text.removesuffix(" %").replace("−", "-")) for text in row[1:])
+        assert lower - 0.5 <= expected <= upper + 0.5
+        assert row[1].endswith(" %") == (scale == "log")
+
+
+def test_a_long_forecast_has_totals_of_months():
+    days, ones = pd.date_range("2024-01-16", periods=60), np.ones(60)
+    draws = np.linspace(90.0, 110.0, 201)[:, None] * ones
+    parts = days, 100.0 * ones, 90.0 * ones, 110.0 * ones, None, draws, "day"
+    one = SeriesForecast("a", pd.Series(np.arange(9.0), days[:9] - pd.Timedelta("9D")), *parts)
+    heads, rows = period_rows(one, 0.9)
+    assert heads[:3] == ["month", "days", "mean per day"]
+    assert [row[:2] for row in rows] == [["2024-01", "16"], ["2024-02", "29"], ["2024-03", "15"]]
+    assert rows[1][5:] == ["2,900", "2,640", "3,160"]
+    assert period_rows(replace(one, times=days[:9]), 0.9) == ([], [])
 
 
 def test_times_are_shown_as_people_write_them():

@@ -4,6 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from numpy.testing import assert_allclose
+from sklearn.base import clone
 
 from bochner import Forecaster, load, save
 from bochner.comparison.forecast_words import model_facts
@@ -190,3 +191,12 @@ def test_effects_of_inputs_are_relative_to_their_means():
     assert abs(model.components(1, at_mean)["inputs"]["mean"].iloc[0]) < 1e-6
     above = model.components(1, at_mean + 1.0)["inputs"]["mean"].iloc[0]
     assert_allclose(above, 20.0, rtol=0.1)
+
+
+def test_a_data_frame_of_ds_and_y_is_one_series():
+    months = pd.date_range("2018-01-01", periods=40, freq="MS")
+    y = pd.Series(np.arange(40.0) + np.random.default_rng(0).normal(size=40), months)
+    frame = pd.DataFrame({"ds": months.astype(str), "y": y.to_numpy()})
+    model = Forecaster(find_cycle=False, random_state=0)
+    expected = clone(model).fit(y).predict(3)
+    pd.testing.assert_series_equal(clone(model).fit(frame).predict(3), expected, check_freq=False)

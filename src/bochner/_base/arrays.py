@@ -312,10 +312,7 @@ SomeFloats = TypeVar("SomeFloats", bound=Floats)
 
 
 def floored(values: SomeFloats) -> SomeFloats:
-    """Raise values of a positive kernel to the squared rounding error, in place.
-
-    Products of smaller values soon are subnormal numbers, which take a hundred times as long.
-    """
+    """Raise kernel values to the squared rounding error, in place: subnormal products are slow."""
     np.maximum(values, np.finfo(values.dtype).eps ** 2, out=values)
     return values
 
@@ -343,10 +340,7 @@ def upper_triangle(
     dtype: DTypeLike,
     n_threads: int | None = None,
 ) -> NDArray[Any]:
-    """Return a matrix with its upper triangle computed by threads, in blocks of rows.
-
-    ``values`` returns the rows of a block from the block's first column on.
-    """
+    """Return a matrix whose upper triangle ``values`` computes by blocks of rows, in threads."""
     size = blocks[-1].stop
     matrix = np.zeros((size, size), dtype)
 
@@ -360,10 +354,7 @@ def upper_triangle(
 
 
 def pivoted_cholesky(matrix: Array) -> tuple[Array, Index]:
-    r"""Return ``L`` (p, r), with :math:`L L^\top` a semidefinite matrix, and its pivots (r,).
-
-    The rows of ``L`` at the pivots are lower triangular, in this order.
-    """
+    """Return ``L`` (p, r) with ``L L.T`` a semidefinite ``matrix``, and its pivots (r,)."""
     factor, order, rank, _ = lapack.dpstrf(matrix, lower=1)
     rows = np.asarray(order, dtype=np.intp) - 1
     lower = np.empty((len(matrix), rank))

@@ -137,11 +137,7 @@ _NO_LABELS = "mMSV"
 
 
 def labels(y: object, name: str = "y") -> Any:
-    """Return class labels unchanged; raise if they are continuous or cannot be compared.
-
-    Numbers and booleans in object arrays, or in columns of pandas extension types, become an array
-    of the matching NumPy type.
-    """
+    """Return class labels, as a NumPy type if possible; raise if continuous or not comparable."""
     if y is None:
         return y
     values = _entries(y, name)

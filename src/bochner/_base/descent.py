@@ -43,11 +43,7 @@ def minimised(
     n_corrections: int = _CORRECTIONS,
     visit: Callable[[Array, float], None] | None = None,
 ) -> Minimum:
-    """Minimise a loss from ``start`` (k,) by L-BFGS-B, to a local minimum.
-
-    The descent ends after ``n_steps``, or where the relative decrease of the loss is below
-    ``decrease``, or all projected derivatives are below ``slope``.
-    """
+    """Minimise a loss from ``start`` (k,) by L-BFGS-B, until steps or slopes are small."""
 
     def after_step(intermediate_result: OptimizeResult) -> None:
         if visit is not None:

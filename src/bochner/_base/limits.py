@@ -1,8 +1,4 @@
-"""Numeric limits that several parts of the package share: sizes of blocks, and rounding errors.
-
-Sizes decide how fast a loop over blocks is and how much memory it takes; results change by rounding
-only. Rounding limits are relative to the greatest number of a comparison.
-"""
+"""Numeric limits that several parts of the package share: sizes of blocks, and rounding errors."""
 
 import sys
 from typing import Final

@@ -10,9 +10,9 @@ ColumnDetails = Sequence[tuple[str, str]]
 MOST_NAMED = 5
 """Columns that a message names before it counts the rest: a message stays within a few lines."""
 
-_LEAST_SIMILARITY = 0.7
-"""difflib's ratio from which a name counts as a misspelling: "Prize" and "price" have 0.8,
-"target" and "market" 0.67."""
+_LEAST_SIMILARITY, _OF_SHORT = 0.7, 0.65
+"""difflib's ratio from which a name, or one of three letters or fewer, counts as a misspelling:
+"Prize" and "price" have 0.8, "ntk" and "nkt" 0.67, but so have "linear" and "hellinger"."""
 
 _FEWEST_LETTERS = 3
 """Letters from which a name counts as meant by a longer one: "mpg" by "comb_mpg"."""
@@ -64,13 +64,14 @@ def looks_like_numbers(names: Sequence[str]) -> str:
 def nearest(name: str, candidates: Iterable[str]) -> str | None:
     """Return the candidate of similar spelling, or one that contains a name or is part of it.
 
-    >>> nearest("Prise", ["size", "price"]), nearest("mpg", ["comb_mpg"])
-    ('price', 'comb_mpg')
+    >>> nearest("Prise", ["size", "price"]), nearest("mpg", ["comb_mpg"]), nearest("nkt", ["ntk"])
+    ('price', 'comb_mpg', 'ntk')
     >>> nearest("target", ["market"]), nearest("linear", ["hellinger"])
     (None, None)
     """
     folded, word = {candidate.casefold(): candidate for candidate in candidates}, name.casefold()
-    close = difflib.get_close_matches(word, folded, n=1, cutoff=_LEAST_SIMILARITY)
+    cutoff = _LEAST_SIMILARITY if len(word) > _FEWEST_LETTERS else _OF_SHORT
+    close = difflib.get_close_matches(word, folded, n=1, cutoff=cutoff)
     if not close:
         longer = [c for c in folded if min(len(c), len(word)) >= _FEWEST_LETTERS
                   and (c in word or word in c)]  # fmt: skip

@@ -58,10 +58,7 @@ _ONE_THREAD = _OneThread()
 
 @contextmanager
 def single_threaded_blas() -> Iterator[int]:
-    """Limit BLAS to one thread in the context; yield how many threads may share blocks.
-
-    The number is the previous BLAS limit; inside a thread that already shares blocks it is one.
-    """
+    """Limit BLAS to one thread in the context; yield how many threads may share blocks."""
     n_threads = _ONE_THREAD.acquire()
     try:
         yield 1 if hasattr(_THREAD, "shares_blocks") else n_threads

@@ -14,7 +14,7 @@ def main() -> None:
     except ModuleNotFoundError as error:
         if (error.name or "").partition(".")[0] == "bochner":
             raise
-        print(f"The command line needs {error.name}: pip install 'bochner[cli]'", file=sys.stderr)
+        print(f"The command line needs {error.name}: pip install {error.name}", file=sys.stderr)
         raise SystemExit(2) from None
     try:
         app()

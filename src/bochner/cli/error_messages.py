@@ -16,7 +16,7 @@ from rich.text import Text
 from bochner._base.names import nearest
 from bochner.cli.output import plain
 
-_INVALID = (ValueError, TypeError, OSError, MemoryError, NotImplementedError)
+_INVALID = (ValueError, TypeError, OSError, MemoryError, NotImplementedError, ImportError)
 
 _ENTRY = "_bochner_command"
 """Module whose Ctrl-C handler ends the process at once, even during an import."""
@@ -102,6 +102,11 @@ def refusals() -> Iterator[None]:
     except BrokenPipeError:
         # The reader, such as `| head`, closed the pipe, so nothing more can be written.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    except ModuleNotFoundError as error:
+        name = (error.name or "").partition(".")[0]
+        if name in ("", "bochner") or os.environ.get("BOCHNER_DEBUG"):
+            raise
+        _refuse(f"{name} is not installed: pip install {name.replace('_', '-')}")
     except _INVALID as error:
         if os.environ.get("BOCHNER_DEBUG"):
             raise

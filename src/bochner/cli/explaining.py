@@ -34,6 +34,7 @@ from bochner.cli.output import (
 )
 from bochner.cli.progress_line import reporting
 from bochner.cli.screen import print_shares, share_blocks
+from bochner.cli.stored_summary import print_summary
 from bochner.comparison.forecast_words import model_facts, shown_times
 from bochner.comparison.outcomes import METRICS, SHARES
 from bochner.comparison.study import Model
@@ -104,8 +105,7 @@ def explain_model(options: SimpleNamespace) -> None:
         write_json({"model": str(options.model), "record": facts, **shares})
     else:
         blocks = summary_blocks(model, model.importance(), model.interactions())
-        Console().print(blocks[0])
-        print_blocks(Console(), *blocks[1:])
+        print_summary(options.model, blocks)
 
 
 def summary_blocks(

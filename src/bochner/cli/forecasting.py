@@ -42,7 +42,6 @@ from bochner.comparison.forecast_fits import (
 )
 from bochner.comparison.forecast_words import (
     error_rows,
-    first_to_last,
     forecast_coverage,
     forecast_verdict,
     missing_times,
@@ -243,12 +242,9 @@ def _record(
                 "mase": scores.mase(OURS),
                 "mae": scores.mae(OURS),
                 "coverage": scores.coverage,
-                "others": {
-                    name: {"mase": scores.mase(name), "mae": scores.mae(name)}
-                    for name in scores.methods
-                    if name != OURS
-                },
-            }
+                "others": {n: {"mase": scores.mase(n), "mae": scores.mae(n)}
+                           for n in scores.methods if n != OURS},
+            }  # fmt: skip
         series.append(record)
     record = {"level": forecasts.level, "series": series, "notes": list(notes)}
     return {**record, "refused": dict(refused)}
@@ -273,7 +269,8 @@ def _facts(path: Path, forecasts: _Forecasts, notes: Sequence[str]) -> dict[str,
     series = forecasts.series
     first = series[0]
     if len(series) == 1:
-        facts = {"Series": f"{path}: {number(len(first.values))} values, {first_to_last(first)}"}
+        span = " to ".join(shown_times(first.values.index[[0, -1]]))
+        facts = {"Series": f"{path}: {number(len(first.values))} values, {span}"}
         if missing := missing_times(first):
             facts["Missing"] = missing
         (fitted,) = forecasts.fits.model.series_.values()

@@ -214,15 +214,13 @@ Known = Annotated[
 Future = Annotated[Path | None, _series("Table of the rows to forecast, if they are not in FILE.")]
 Holidays = Annotated[
     str | None,
-    _series(
-        "Country whose public holidays matter, such as DE, US or DE-BY. Needs the extra 'holidays'."
-    ),
+    _series("Country whose public holidays matter, such as DE, US or DE-BY; pip install holidays."),
 ]
 Origins = Annotated[
     bool,
     _output(
         "Also forecast the last values from the values before them, and compare errors with "
-        "forecasts that repeat the last season. It takes up to three more fits."
+        "those of other methods. It takes up to three more fits."
     ),
 ]
 

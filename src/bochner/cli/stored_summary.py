@@ -34,10 +34,16 @@ def print_stored(path: Path) -> bool:
         blocks = [_block(content) for content in contents]
     except (KeyError, TypeError, ValueError):  # Not by `bochner fit`: the model is examined
         return False
-    console = Console()
+    print_summary(path, blocks)
+    return True
+
+
+def print_summary(path: Path, blocks: Sequence[Table | Text]) -> None:
+    """Print tables and sentences on the model of a file, and the command for more."""
+    console, more = Console(), f"For the effect of a column: bochner explain {path} --column NAME"
     console.print(blocks[0])
     print_blocks(console, *blocks[1:])
-    return True
+    console.print(plain_text(f"\n{more}"), soft_wrap=True)
 
 
 def _block(content: str | list[list[str]]) -> Table | Text:

@@ -55,10 +55,6 @@ class OriginScores:
         """Return the mean absolute error of a method."""
         return float(np.abs(self.errors[method]).mean())
 
-    def rmse(self, method: str) -> float:
-        """Return the root mean square error of a method."""
-        return float(np.sqrt(np.mean(self.errors[method] ** 2)))
-
     def mase(self, method: str) -> float:
         """Return the mean absolute scaled error of a method, NaN without a scale."""
         return float(np.abs(self.scaled[method]).mean())
@@ -121,16 +117,15 @@ def best_other(scores: Collection[OriginScores]) -> str:
     if len(scores) == 1:
         (only,) = scores
         return next(name for name in only.methods if name != OURS)
-    shared = [name for name in next(iter(scores)).errors if all(name in s.errors for s in scores)]
-    means = {name: _mean([s.mase(name) for s in scores]) for name in shared if name != OURS}
-    return min(means, key=lambda name: np.inf if np.isnan(means[name]) else means[name])
+    shared = [n for n in next(iter(scores)).errors if all(n in each.errors for each in scores)]
+    means = {n: _mean([each.mase(n) for each in scores]) for n in shared if n != OURS}
+    return min(means, key=lambda name: np.nan_to_num(means[name], nan=np.inf))
 
 
 def mean_scores(scores: Collection[OriginScores]) -> tuple[float, float, float]:
     """Return mean scaled errors of the model and of the best other method, and the coverage."""
-    ours, other = (
-        _mean([each.mase(name) for each in scores]) for name in (OURS, best_other(scores))
-    )
+    names = OURS, best_other(scores)
+    ours, other = (_mean([each.mase(name) for each in scores]) for name in names)
     return ours, other, float(np.concatenate([each.covered for each in scores]).mean())
 
 
@@ -186,12 +181,6 @@ class SeriesForecast:
         """Whether all values are whole numbers of zero or more, so that they have a total."""
         known = self.values.dropna().to_numpy(dtype=np.float64)
         return bool((known >= 0.0).all() and (known == np.round(known)).all())
-
-    @property
-    def last(self) -> list[float]:
-        """Last known value, and the last mean with both ends of its interval."""
-        parts = self.values.dropna().to_numpy(), self.mean, self.lower, self.upper
-        return [float(part[-1]) for part in parts]
 
 
 _N_PATHS = 1_000
@@ -287,9 +276,8 @@ def forecast_each(
             times = forecast.index.rename(request.columns.time)
             paths = as_array(fitted.sample(horizon, _N_PATHS, later, random_state=0)).T
             unit = fitted.series_[ONE].timeline.unit_of_step
-            series.append(
-                SeriesForecast(name, one.values, times, mean, lower, upper, X, paths, unit)
-            )
+            law = mean, lower, upper
+            series.append(SeriesForecast(name, one.values, times, *law, X, paths, unit))
             models[one.name] = model
         except (TypeError, ValueError) as error:
             errors[one.name] = error

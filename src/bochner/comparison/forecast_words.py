@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
+from scipy.special import ndtri
 
 from bochner._base.arrays import Array, as_array
 from bochner._base.number_texts import (
@@ -44,6 +45,10 @@ LEAST_PROBABLE, _CERTAIN = 0.5, 0.995
 NO_SEASON = f"none with a probability of {percent(LEAST_PROBABLE)} or more"
 """Text of a series without seasons."""
 
+_LONGER_UNITS = {"hour": ("day", 47), "day": ("week", 14), "month": ("year", 12)}
+"""Units of summaries, and the longest forecast without one."""
+
+_MOST_DAYS = 45  # Longest forecast of days with a summary by week instead of month
 _MOST_BREAKS = 4  # Largest number of outliers or shifts that are listed
 
 
@@ -56,12 +61,6 @@ def shown_times(times: Any) -> list[str]:
     if times.dtype.kind == "f" and may_be_years(np.floor(times)):
         return [f"{time:.7g}" for time in times]
     return [f"{time:.10g}" if times.dtype.kind == "f" else str(time) for time in times]
-
-
-def first_to_last(one: SeriesForecast) -> str:
-    """Return the first and the last time of a series, as text."""
-    first, last = shown_times(one.values.index[[0, -1]])
-    return f"{first} to {last}"
 
 
 def model_facts(law: SeriesLaw, index: object = None) -> dict[str, str]:
@@ -94,14 +93,12 @@ def _seasons(law: SeriesLaw) -> list[str]:
     """Describe the probable seasons and regular cycles, those of the best model first."""
     names = [period.name for period in law.periods()]
     names += [name for name in law.components if name not in (*names, *_NO_SEASONS)]
-    shown = []
-    for name in names:
-        probability = law.probability(name)
-        if probability > _CERTAIN:
-            shown.append(name)
-        elif probability >= LEAST_PROBABLE:
-            shown.append(f"{name} (probability {percent(probability)})")
-    return shown
+    known = {name: law.probability(name) for name in names}
+    return [
+        name if share > _CERTAIN else f"{name} (probability {percent(share)})"
+        for name, share in known.items()
+        if share >= LEAST_PROBABLE
+    ]
 
 
 def missing_times(one: SeriesForecast) -> str:
@@ -121,10 +118,9 @@ def missing_times(one: SeriesForecast) -> str:
     firsts, lasts = (shown_times(values.index[places[:_MOST_BREAKS]]) for places in (starts, ends))
     runs = [a if a == b else f"{a} to {b}" for a, b in zip(firsts, lasts, strict=True)]
     rest = len(starts) - len(runs)
-    more = f" and {counted(rest, 'further stretch', 'further stretches')}" if rest else ""
-    n_missing, of = int(is_missing.sum()), counted(len(values), one.unit)
-    verb = "is" if n_missing == 1 else "are"
-    return f"{n_missing:,} of {of} {verb} missing: {', '.join(runs)}{more}"
+    runs += [counted(rest, "further stretch", "further stretches")] if rest else []
+    missing, verb = int(is_missing.sum()), "is" if is_missing.sum() == 1 else "are"
+    return f"{missing:,} of {counted(len(values), one.unit)} {verb} missing: {', '.join(runs)}"
 
 
 def outlook(one: SeriesForecast, level: float, steps: slice = slice(None)) -> Array | None:
@@ -148,9 +144,8 @@ def outlook_sentence(one: SeriesForecast, level: float) -> str:
     if n == 1:
         return f"The next {unit}: about {mean[0]}, between {lower} and {upper} ({percent(level)})."
     each = "each" if unit in ("time", "step") else f"{'an' if unit == 'hour' else 'a'} {unit}"
-    where = f"in {percent(level)} of the {unit}s"
-    if (unit, level) == ("day", 0.9):
-        where = "on nine days of ten"
+    is_usual = (unit, level) == ("day", 0.9)
+    where = "on nine days of ten" if is_usual else f"in {percent(level)} of the {unit}s"
     in_all = f"; {total[0]} in all ({total[1]} to {total[2]})" if one.are_counts else ""
     between = f"between {lower} and {upper} {where}"
     return f"The next {counted(n, unit)}: about {mean[0]} {each}, {between}{in_all}."
@@ -161,11 +156,9 @@ def _fixed(values: Sequence[float], size: float, digits: int, sign: str = "") ->
     if not PLAIN[0] <= size < PLAIN_ENTRIES[1]:
         return [number(value, digits) for value in values]
     decimals = digits - 1 - int(np.floor(np.log10(size)))
-    texts = [f"{round(value, decimals) + 0.0:{sign},.{max(0, decimals)}f}" for value in values]
-    return [
-        t.replace("-", "\u2212") if np.isfinite(v) else "\u2013"
-        for t, v in zip(texts, values, strict=True)
-    ]
+    form = f"{sign},.{max(0, decimals)}f"
+    texts = [f"{round(value, decimals) + 0.0:{form}}" for value in values]
+    return [text.replace("-", "\u2212").replace("nan", "\u2013") for text in texts]
 
 
 def rounded_texts(values: Array) -> list[str]:
@@ -187,10 +180,48 @@ def signed(values: Sequence[float], unit: str = "") -> list[str]:
     return [f"{text} {unit}".strip() for text in texts]
 
 
+def input_rows(one: SeriesForecast, law: SeriesLaw, level: float) -> list[list[str]]:
+    """Return rows with the effect of one unit of each input and its interval, the largest first."""
+    assert one.inputs is not None
+    mean, std = law.input_effects()
+    ends = ndtri(0.5 + 0.5 * level * np.array([0.0, -1.0, 1.0]))
+    effects, unit = mean[:, None] + std[:, None] * ends, ""
+    if law.transformation == "log":
+        effects, unit = 100.0 * np.expm1(effects), "%"
+    elif law.transformation == "sqrt":  # At the mean of the forecast
+        root = np.sqrt(max(float(np.mean(one.mean)), 0.0))
+        effects = np.maximum(root + effects, 0.0) ** 2 - root**2
+    names = [str(name) for name in one.inputs.columns]
+    order = np.argsort(-np.abs(effects[:, 0]), kind="stable")
+    return [[names[i], *signed(effects[i].tolist(), unit)] for i in order]
+
+
+def period_rows(one: SeriesForecast, level: float) -> tuple[list[str], list[list[str]]]:
+    """Return heads and rows of a long forecast by day, week, month or year; no rows if short."""
+    n, times = len(one.times), cast(Any, one.times)  # Dates or periods if they have years
+    usual, fewest = _LONGER_UNITS.get(one.unit, ("", n))
+    if n <= fewest or one.paths is None or not hasattr(times, "year"):
+        return [], []
+    unit = "month" if usual == "week" and n > _MOST_DAYS else usual
+    clock, code = times.tz_localize(None) if getattr(times, "tz", None) else times, unit[0].upper()
+    labels = clock.to_period(code) if hasattr(clock, "to_period") else clock.asfreq(code)
+    heads = [unit, f"{one.unit}s", f"mean per {one.unit}", f"{100.0 * level:g} % from", "to"]
+    heads += ["total", *heads[3:]] if one.are_counts else []
+    rows = []
+    for label in labels.unique():
+        places = np.flatnonzero(labels == label)
+        whole = outlook(one, level, slice(places[0], places[-1] + 1))
+        parts = [] if whole is None else [*map(rounded_texts, whole[1 : 2 + one.are_counts])]
+        name = str(label.start_time.date() if unit == "week" else label)
+        rows.append([name, str(len(places)), *(text for part in parts for text in part)])
+    return heads, rows
+
+
 def error_rows(scores: OriginScores) -> tuple[list[str], list[list[str]]]:
     """Return heads and rows of the errors of all methods of one series, the smallest first."""
     names, ours = scores.methods, scores.mae(OURS)
-    sizes = np.array([(scores.mae(name), scores.rmse(name)) for name in names])
+    errors = [(np.abs(scores.errors[n]), scores.errors[n] ** 2) for n in names]
+    sizes = np.array([(size.mean(), np.sqrt(square.mean())) for size, square in errors])
     columns = [same_digits(column) for column in sizes.T.tolist()]
     changes = 100.0 * (sizes[:, 0] / ours - 1.0) if ours else np.full(len(names), np.nan)
     columns += [[text for change in changes for text in signed([change], "%")]]
@@ -208,7 +239,10 @@ def series_rows(
     """
     scores = [each for *_, each in forecasts if each is not None]
     heads = ["series", "until", "last value", "forecast", f"{100.0 * level:g} % from", "to"]
-    rows = [[one.name, until, *map(one.shown, one.last)] for one, until, _ in forecasts]
+    rows = []
+    for one, until, _ in forecasts:
+        parts = one.values.dropna().to_numpy(), one.mean, one.lower, one.upper
+        rows.append([one.name, until, *(one.shown(float(part[-1])) for part in parts)])
     if scores:
         other = best_other(scores)
         heads += ["MASE", f"MASE of {other}", "coverage"]
@@ -230,22 +264,17 @@ def forecast_verdict(scores: Collection[OriginScores]) -> str:
     """Return a sentence that compares past forecast errors with those of the best other method."""
     if not scores:
         return "The series are too short to measure forecasts of their last values."
-    scaled, what = mean_scores(scores)[:2], best_other(scores)
-    sizes, unit = scaled, "mean absolute scaled error"
+    sizes, unit, what = mean_scores(scores)[:2], "mean absolute scaled error", best_other(scores)
     if len(scores) == 1:
         (only,) = scores
         sizes, unit = (only.mae(OURS), only.mae(what)), "mean absolute error"
-    ours, other = sizes
-    if not np.isfinite(sizes).all() or not other:
+    if not np.isfinite(sizes).all() or not sizes[1]:
         return "Past forecasts could not be compared with those of other methods."
-    change, (ours_text, other_text) = ours / other - 1.0, same_digits(sizes)
+    change, (ours, other) = sizes[0] / sizes[1] - 1.0, same_digits(sizes)
     how = f"{percent(abs(change))} {'smaller' if change < 0.0 else 'larger'} than"
-    if abs(change) <= _ALIKE:
-        how = "about as large as"
-    return (
-        f"Past forecasts have a {unit} of {ours_text}, {how} that of the best other method, "
-        f"\u201c{what}\u201d ({other_text})."
-    )
+    how = "about as large as" if abs(change) <= _ALIKE else how
+    best = f"that of the best other method, \u201c{what}\u201d ({other})"
+    return f"Past forecasts have a {unit} of {ours}, {how} {best}."
 
 
 def forecast_coverage(scores: Collection[OriginScores], level: float) -> str:
@@ -253,14 +282,10 @@ def forecast_coverage(scores: Collection[OriginScores], level: float) -> str:
     covered = np.concatenate([each.covered for each in scores]).astype(np.bool_)
     forecasts = [f"{i} {origin}" for i, each in enumerate(scores) for origin in each.origins]
     coverage = coverage_of(covered, level, np.asarray(forecasts))
-    text = (
-        f"The {100.0 * level:g} % intervals contained {percent(coverage.observed)} of "
-        f"{counted(len(covered), 'past value')}"
-    )
-    is_vague = coverage.upper - coverage.lower > _WIDEST
-    if is_vague and not coverage.is_narrow and not coverage.is_wide:
-        return f"{text}, too few independent values to judge the intervals."
-    return (
-        f"{text}, {coverage.judgement} (calibrated intervals contain "
-        f"{percent(coverage.lower).removesuffix(' %')} to {percent(coverage.upper)})."
-    )
+    lower, upper = coverage.lower, coverage.upper
+    usual = f"calibrated intervals contain {percent(lower).removesuffix(' %')} to {percent(upper)}"
+    judged = f"{coverage.judgement} ({usual})"
+    if upper - lower > _WIDEST and not coverage.is_narrow and not coverage.is_wide:
+        judged = "too few independent values to judge the intervals"
+    share, of = percent(coverage.observed), counted(len(covered), "past value")
+    return f"The {100.0 * level:g} % intervals contained {share} of {of}, {judged}."

@@ -31,7 +31,8 @@ def simple_forecasts(values: Array, horizon: int, seasons: Mapping[str, int]) ->
     for name, steps in usable.items():
         forecasts[f"last {name} repeated"] = repeated_season(values, horizon, steps)
         if len(values) >= _FEWEST_SEASONS * steps:
-            forecasts[f"mean of each {name}"] = np.resize(_phase_means(filled, steps), horizon)
+            means = [filled[::-1][steps - 1 - step :: steps].mean() for step in range(steps)]
+            forecasts[f"mean of each {name}"] = np.resize(means, horizon)
     forecasts[THETA] = theta_forecast(filled, horizon, sorted(usable.values()))
     return forecasts
 
@@ -47,24 +48,11 @@ def repeated_season(values: Array, horizon: int, season: int) -> Array:
     return np.resize(pattern, horizon)
 
 
-def _phase_means(values: Array, season: int) -> Array:
-    """Return the mean (season,) at each step of a season, beginning after the last value."""
-    phases = np.arange(-len(values), 0) % season
-    counts = np.bincount(phases, minlength=season)
-    return as_array(np.bincount(phases, values, season) / counts)
-
-
 def theta_forecast(values: Array, horizon: int, seasons: list[int]) -> Array:
     """Return forecasts (horizon,) of the Theta method, without seasons that are estimated first.
 
     Values above zero are seasonal in per cent. Exponential smoothing of the rest has the weight of
-    least squared errors, and half of the slope of a straight line.
-
-    References
-    ----------
-    Assimakopoulos and Nikolopoulos, "The theta model: a decomposition approach to forecasting",
-    International Journal of Forecasting, 2000. Hyndman and Billah, "Unmasking the Theta method",
-    International Journal of Forecasting, 2003.
+    least squared errors, and half of the slope of a line (Hyndman and Billah, 2003).
     """
     is_positive = bool(values.min() > 0.0)
     rest, pattern = np.log(values) if is_positive else values, np.zeros(horizon)

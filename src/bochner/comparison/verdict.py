@@ -292,8 +292,8 @@ def sum_of_shares(total: float) -> str:
     if total >= _LESS_THAN_ALL:
         return ""
     return (
-        f"Shares sum to {100.0 * total:.0f} %: a share is that of one column alone, and correlated "
-        "columns have most of their effect together."
+        f"Shares sum to {100.0 * total:.0f} %: a share counts what one column changes alone, and "
+        "correlated columns change predictions mostly together."
     )
 
 

@@ -110,10 +110,7 @@ class Collected(RowChunks):
     def total(
         self, function: ChunkSum[Given, Total], *args: Given.args, **kwargs: Given.kwargs
     ) -> Total:
-        """Return the sum of ``function([chunk], *args, **kwargs)`` over the chunks of all parts.
-
-        Each chunk gets its own child of any NumPy random generator in ``args``.
-        """
+        """Return a function's sum over chunks; each has its own child of generators in ``args``."""
         n_parts = len(self.lengths)
         shares = {
             place: arg.spawn(n_parts)

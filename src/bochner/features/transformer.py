@@ -65,14 +65,6 @@ class FourierFeatures(
     >>> bool(np.abs(map.gram(X) - kernels.Gaussian(2.0)(X)).max() < 0.1)
     True
 
-    An asymmetric kernel has features for each of its arguments:
-
-    >>> k = kernels.ShiftGaussian(2.0, shift=0.5)
-    >>> map = FourierFeatures(k, n_components=512, random_state=0).fit(X)
-    >>> left, right = map.transform(X), map.transform_right(X)
-    >>> bool(np.abs((left * map.signature_) @ right.T - k(X)).max() < 0.1)
-    True
-
     Parameters
     ----------
     kernel : Kernel, str or callable, default="gaussian"

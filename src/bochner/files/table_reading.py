@@ -62,7 +62,7 @@ def read(
         import pyarrow
     except ImportError:
         raise ImportError(
-            "Tables are read by pandas and pyarrow: pip install 'bochner[cli]'."
+            "Tables are read by pandas and pyarrow: pip install pandas pyarrow."
         ) from None
     remarks, ending, source, index = Remarks(), "", "The table", None
     if isinstance(path, pd.DataFrame):

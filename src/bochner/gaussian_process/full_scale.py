@@ -234,11 +234,7 @@ class Residuals(NamedTuple):
     def conditionals(
         self, X: Array, near: Places, given: ObservedRows
     ) -> tuple[list[Conditional], Array, Array]:
-        """Return distributions of residuals at rows (n, d), given their neighbours (n, k).
-
-        Also return the conditional means (n, t), and the features of the rows minus the weighted
-        features of their neighbours (n, q).
-        """
+        """Return laws of residuals at rows (n, d), their means (n, t) and features (n, q)."""
         used, inverse = np.unique(near, return_inverse=True)
         places, given = inverse.reshape(near.shape), given.part(used)
         phi, of_given = self.features(X), self.features(given.X)
@@ -270,11 +266,7 @@ class Residuals(NamedTuple):
         earlier: Sequence[Places],
         rng: Generator,
     ) -> float:
-        """Return the estimated Kullback-Leibler divergence from the density with more neighbours.
-
-        It is half the sum of log ratios of ``variance`` (n,) and the variances given four times as
-        many ``earlier`` rows, estimated on some rows; distances are between ``points`` (n, d).
-        """
+        """Return the estimated divergence from the density with four times as many neighbours."""
         rows = np.sort(rng.permutation(len(points))[:_CHECKED])
         more = list[Places]()
         for row in rows:

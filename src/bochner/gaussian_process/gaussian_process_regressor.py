@@ -103,10 +103,8 @@ class GaussianProcessRegressor(ScikitProcess, gaussian_process.GaussianProcessRe
         Covariance function: an object of :mod:`sklearn.gaussian_process.kernels` or of
         :mod:`bochner.kernels`. Its hyper-parameters are learned within their bounds, on at most
         2,000 rows unless ``solver="exact"``. ``None`` is a constant times a Gaussian kernel with a
-        length scale for each input, plus white noise. Its hyper-parameters maximise the log
-        marginal likelihood of at most 2,000 rows, from several starts, and targets are
-        standardised. With ``optimizer=None`` it is ``ConstantKernel(1.0) * RBF(1.0)``, as in
-        scikit-learn.
+        length scale for each input, plus white noise, learned from several starts on standardised
+        targets; with ``optimizer=None``, ``ConstantKernel(1.0) * RBF(1.0)`` as in scikit-learn.
     alpha : float or array of shape (n,), default=1e-10
         Variance of the noise, which is added to the kernel's white noise.
     optimizer, n_restarts_optimizer, copy_X_train, n_targets

@@ -265,12 +265,7 @@ def resolve_likelihood(
 
 
 def _weight_unit(rows: Chunk, likelihood: Likelihood) -> float:
-    r"""Return the number that divides the weights of rows and multiplies the squared noise scale.
-
-    Precisions then have the mean one, so that the likelihood
-    :math:`\prod_i p(y_i \mid f_i)^{w_i}` depends on the scale of normal noise as that of ``n``
-    observations with variances :math:`\sigma^2 / w_i` does.
-    """
+    """Return the mean weight, which divides weights so that they do not change the noise scale."""
     is_learned = isinstance(likelihood, LocationLikelihood) and likelihood.scale is None
     return 1.0 if not is_learned or rows.units.are_counts else float(rows.weights.mean())
 

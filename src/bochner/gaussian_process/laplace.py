@@ -74,10 +74,7 @@ class LaplacePosterior:
     n_iter: int  # Newton steps, summed over all values of alpha and the parameters
 
     def latent(self, Z: Array, residual: Array) -> tuple[Array, Array]:
-        """Return means (n, L) and covariances (n, L, L) of latent values for features (n, P).
-
-        ``residual`` (n,) is the variance that the features leave out, for weights of unit variance.
-        """
+        """Return means (n, L) and covariances (n, L, L) at features (n, P), ``residual`` (n,)."""
         n_latent = self.coef.shape[1]
         mean = Z @ self.coef + self.centre
         covariance = np.empty((len(Z), n_latent, n_latent))

@@ -233,15 +233,7 @@ class LaplaceProblem:
 
 @dataclass(slots=True, eq=False)
 class LaplaceSearch:
-    """The loss per row as a function of log alpha and parameters, with its gradient.
-
-    The loss is the negative log evidence. If the likelihood has a scale of the signal, the negative
-    log prior of the signal's standard deviation is added (see :meth:`penalty`).
-
-    Arguments are differences from initial values, at which a unit kernel has the unit of the latent
-    function. The search therefore does not depend on units. Derivatives of the loss per row are of
-    order one, which suits the first step of L-BFGS.
-    """
+    """The negative log evidence per row, and its gradient, by changes of initial values."""
 
     rows: LatentRows
     likelihood: Likelihood

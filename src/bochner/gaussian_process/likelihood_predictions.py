@@ -33,10 +33,7 @@ Distribution = Callable[[Array], Array]
 
 
 def quantiles(distribution: Distribution, level: float, centre: Array, width: Array) -> Array:
-    """Return the quantiles (n,) of new targets: the least ``q`` with ``P(y <= q) >= level``.
-
-    The search starts from the bracket ``centre`` (n,) plus and minus ``width`` (n,).
-    """
+    """Return quantiles (n,) of new targets, searched from the bracket ``centre`` ± ``width``."""
 
     def score(y: Array) -> Array:
         return np.clip(ndtri(distribution(y)), -_HIGHEST, _HIGHEST) - ndtri(level)
@@ -74,10 +71,7 @@ def _root(score: Distribution, low: Array, high: Array, below: Array, above: Arr
 
 
 def whole_quantiles(distribution: Distribution, level: float, log_mean: Array) -> Array:
-    """Return the quantiles (n,) of new counts: the least ``q`` with ``P(y <= q) >= level``.
-
-    The search starts from log means (n,).
-    """
+    """Return quantiles (n,) of new counts, searched from log means (n,)."""
     low = np.full(len(log_mean), -1.0)
     high = np.exp(np.clip(np.ceil(log_mean), 0.0, np.log(_LARGEST))).round()
     while True:
@@ -106,10 +100,7 @@ and evaluation. The quantiles of 80 draws differ by at most one count."""
 
 @dataclass(frozen=True, slots=True, eq=False)
 class LikelihoodMixture:
-    """Predictive distribution of new targets: a mixture of ``S`` likelihoods with equal weights.
-
-    Deviations of targets from the mean of the latent values are multiplied by ``factor``.
-    """
+    """A mixture of ``S`` likelihoods; deviations from the mean are multiplied by ``factor``."""
 
     laws: tuple[NumberLikelihood, ...]
     mean: Array  # (S, n): Means of the latent values

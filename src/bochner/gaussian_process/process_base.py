@@ -199,9 +199,8 @@ def noise_of_near_rows(
 ) -> float:
     """Return the noise variance of greatest evidence on blocks of neighbouring rows.
 
-    Rows of a small subset are far apart, so that a function which varies between them looks like
-    noise, or noise like a function. ``gram`` returns the covariance of the function at some
-    rows; distances are between ``points`` (n, d). The search also starts at ``noise``.
+    Between rows of a small subset, which are far apart, a function looks like noise. ``gram``
+    returns its covariance at some rows; distances are between ``points`` (n, d).
     """
     values, squares = list[Array](), list[Array]()
     for block in nearest(points, points[rng.permutation(len(points))[:_BLOCKS]], _BLOCK_ROWS):
@@ -292,11 +291,7 @@ def default_kernel(X: Array, signal: float, noise: float, scale: ArrayLike) -> s
 
 
 def kernel_of_classes(X: Array, indicators: Array, rng: np.random.Generator) -> sk.Kernel:
-    """Return a constant to be learned times a Gaussian kernel with a length scale per input.
-
-    The length scales are fixed, those of greatest evidence of regression on indicators (n, t) of
-    the classes: the evidence of a few hundred labels, often separable, would fit them too closely.
-    """
+    """Return a constant times a Gaussian kernel, with length scales of greatest evidence."""
     lengths = sk.RBF(np.array(learned_gaussian(X, indicators, rng).length_scale), "fixed")
     return sk.ConstantKernel(_LOG_ODDS, _LOG_ODDS_BOUNDS) * lengths
 

@@ -1,7 +1,4 @@
-"""Kernels in closed form, with their algebra.
-
-Every kernel is an immutable value, called as ``k(X, Y=None)`` for its exact Gram matrix.
-"""
+"""Kernels in closed form, with their algebra; ``k(X, Y=None)`` is the exact Gram matrix."""
 
 from typing import TYPE_CHECKING
 

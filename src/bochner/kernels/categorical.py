@@ -98,12 +98,7 @@ class Levels(LagKernel):
         return replace(self, n_levels=tuple(int(code) + 1 for code in greatest))
 
     def lines(self, dim: int) -> list[tuple[Array, Array]]:
-        r"""Return spectral lines, as frequencies and weights, for each of ``dim`` inputs.
-
-        The kernel of codes that differ by :math:`\Delta` is :math:`\sum_k w_k \cos(2 \pi k
-        \Delta / P)`, :math:`P` the period. Raises ``ValueError`` without a number of levels, or for
-        negative weights.
-        """
+        r"""Return lines of each of ``dim`` inputs: :math:`\sum_k w_k \cos(2 \pi k \Delta / P)`."""
         if self.n_levels is None:
             raise ValueError(
                 f"The spectrum of {self!r} depends on how many levels there are: give n_levels, or "

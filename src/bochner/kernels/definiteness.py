@@ -33,10 +33,7 @@ _RADII = np.geomspace(1e-8, 1e8, 400)
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Term:
-    r"""A Gaussian term :math:`w \exp(-\Delta^\top C \Delta / 2) \cos(\mu \cdot \Delta) R(\Delta)`.
-
-    ``R`` is one if the term ``is_exact``, else some positive definite function, one at zero.
-    """
+    """A Gaussian with a cosine, times another positive definite function unless ``is_exact``."""
 
     weight: float
     mean: Array

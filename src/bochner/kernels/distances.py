@@ -67,11 +67,7 @@ def _add_sparse_columns(
     is_absolute: bool,
     sums: Array,
 ) -> bool:
-    """Add distances along columns in which most entries equal ``base`` (c,) to ``sums`` (n, n2).
-
-    ``is_other`` marks other entries of ``rows`` (n, c) and ``columns`` (c, n2). Return whether
-    distances were added: not if sums may overflow or underflow.
-    """
+    """Add distances along columns of mostly ``base`` (c,); return False if sums may overflow."""
     other_rows, other_columns = is_other
     row, column = np.nonzero(other_rows)
     values, of_column = rows[row, column], np.nonzero(other_columns)

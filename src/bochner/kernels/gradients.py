@@ -168,10 +168,7 @@ def _(kernel: Matern, X: Array, Y: Array) -> Iterator[Array]:
 
 
 def _matern_slope(u: Array, nu: float) -> Array:
-    r"""Return the derivative of the Matérn profile by ``u``, divided by ``u``; zero if unbounded.
-
-    It equals :math:`-2^{1 - \nu} u^{\nu - 1} K_{\nu - 1}(u) / \Gamma(\nu)` (DLMF 10.29.4).
-    """
+    r"""Return :math:`-2^{1 - \nu} u^{\nu - 1} K_{\nu - 1}(u) / \Gamma(\nu)` (DLMF 10.29.4)."""
     if nu > 1.0:
         return -matern_profile(u, nu - 1.0) / (2.0 * (nu - 1.0))
     positive = np.where(u > 0.0, u, 1.0)

@@ -224,10 +224,7 @@ _SMALLEST = 1e-100
 
 
 def matern_profile(u: Array, nu: float) -> Array:
-    r"""Return the profile :math:`2^{1-\nu} u^\nu K_\nu(u) / \Gamma(\nu)`, which is one at zero.
-
-    Beyond ``nu = 30``, Debye's uniform expansion (DLMF 10.41.4) is accurate to 1e-8.
-    """
+    r"""Return :math:`2^{1-\nu} u^\nu K_\nu(u) / \Gamma(\nu)`, by Debye's expansion for large nu."""
     if nu == 0.5:
         return np.exp(-u)
     if nu == 1.5:

@@ -199,12 +199,11 @@ interactions_ : ndarray of shape (d, d)
 convergence_ : list of Convergence
     R-hat and effective sample sizes. A fit of one chain warns if they are bad; several short chains
     stay near different modes, and left-out rows judge their average.""",
-    "left out": """With several chains, each leaves out a random block of the rows: every row is
-predicted by a chain that has not learned from it. Equal rows, and the copies that an integer
-weight counts, are independent and left out one by one. These predictions give ``score_`` and
-calibrate the model's uncertainty. Each chain learns from at most 8,000 different rows. Where rows
-suffice, frequencies of all chains are pooled, and their weights fitted to all rows. Nothing is left
-out with a trend, with a sampler that has a model, or with fewer than five rows for each chain.""",
+    "left out": """With several chains, each leaves out a random block of the rows. Predictions of
+left-out rows give ``score_`` and calibrate the model's uncertainty. Each chain learns from at most
+8,000 different rows. If there are enough rows, frequencies of all chains are pooled, and their
+weights fitted to all rows. Nothing is left out with a trend, with a sampler that has a model, or
+with fewer than five rows for each chain.""",
 }
 """Descriptions of parameters and attributes that several models share."""
 

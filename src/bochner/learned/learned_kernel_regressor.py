@@ -304,9 +304,8 @@ class LearnedKernelRegressor(LearnedRegression):
     over posterior draws. Inputs and target are standardised internally.
 
     <left out>
-    Standard deviations are multiplied by the root mean square of standardised left-out residuals.
-    A residual is divided by the square root of its predictive variance: the variance of its chain
-    plus the variance between the means of the chains.
+    Standard deviations are multiplied by the root mean square of left-out residuals, each divided
+    by its predictive standard deviation.
 
     References
     ----------

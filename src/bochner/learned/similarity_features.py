@@ -105,19 +105,16 @@ class SimilarityFeatures(
         Number of real output features, even: a cosine and a sine for each frequency of either
         sign. The only odd number accepted is 1.
     n_sketch : int, default=5
-        Number of rows whose similarities are used, at least 2; all rows if there are fewer. The
-        default is the paper's, for comparison; a few hundred rows take seconds and work well. Ten
-        rows are random, and further rows lie far apart, so that outlying rows are represented.
+        Number of rows whose similarities are used, at least 2. The default is that of the paper; a
+        few hundred rows take seconds and work well. Rows after the first ten lie far apart.
     truncation : int, default=5
         Largest number of components of each mixture.
     noise : float or None, default=None
         Standard deviation of similarities around their estimate, relative to the mean size of
-        self-similarities, or of all similarities if the self-similarities are zero. ``None``
-        learns the noise, except that ``Taylor`` sets it to one.
+        self-similarities. ``None`` learns it, except that ``Taylor`` sets it to one.
     inference : Inference, default=None
-        How the mixtures are inferred. ``None`` means :class:`bochner.learned.ExactInference`, which
-        maximises an evidence lower bound with the exact expectations of cosines, for both signs
-        jointly. :class:`bochner.papers.digmm.Taylor` is Algorithm 1 of the paper.
+        How the mixtures are inferred. ``None`` means :class:`bochner.learned.ExactInference`, with
+        exact expectations; :class:`bochner.papers.digmm.Taylor` is Algorithm 1 of the paper.
     length_scale : float, sequence of d floats or "median", default="median"
         Length scale of a kernel given by name, as in :class:`FourierFeatures`.
     random_state : int, RandomState instance or None, default=None

@@ -35,7 +35,7 @@ _PLAIN, _BILLION = 1e5, 1e9
 they have a common power of ten, because few readers know G."""
 
 _SMALL_SHARE = 0.1
-"""Upper end of an axis of shares below which ticks may have decimals."""
+"""Upper end of an axis of shares below which ticks have a decimal."""
 
 _LINE = 1.2
 """Line height in units of the font size."""
@@ -173,9 +173,10 @@ def name_columns(
     axis: "Axes", names: Sequence[str], points: float, longest: float = COLUMN_POINTS
 ) -> None:
     """Label columns with names of at most ``longest`` points, rotated if there is no room."""
-    shown = [fitted(name, longest) for name in names]
     turned = 90.0 if columns_height(names, points, longest) else 0.0
-    axis.set_xticks(range(len(names)), shown, rotation=turned, parse_math=False)
+    step = int(np.ceil(len(names) * _LINE * SMALL / points)) if turned else 1
+    shown = [fitted(name, longest) for name in names[::step]]
+    axis.set_xticks(range(0, len(names), step), shown, rotation=turned, parse_math=False)
     axis.tick_params(axis="x", length=0.0)
 
 
@@ -224,7 +225,7 @@ def percent_ticks(axis: "Axes", top: float = 1.0) -> None:
 
     for panel_axis in (axis.xaxis, axis.yaxis):
         panel_axis.set_major_locator(MultipleLocator(0.25) if top == 1.0 else MaxNLocator(4))
-        panel_axis.set_major_formatter(PercentFormatter(1.0, None if top < _SMALL_SHARE else 0))
+        panel_axis.set_major_formatter(PercentFormatter(1.0, int(top < _SMALL_SHARE)))
 
 
 def date_ticks(axis: "Axis", points: float, name: str) -> None:

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from textwrap import wrap
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
@@ -30,9 +31,8 @@ _CELL, _LARGE_CELL, _FEWEST_CELLS = 0.17, 0.36, 4
 """Smallest height of a cell in inches, one and a half lines of text, that of few cells, and the
 number of cells below which the height stays, so that the axis label has room."""
 
-_NAMES, _LABELS = 95.0, 24.0
-"""Largest length of class names in points, about twenty characters, and the room for an axis label
-and margins."""
+_NAMES, _LETTERS, _LABELS = 95.0, 20, 24.0
+"""Largest length of class names in points and in letters, and the room for an axis label."""
 
 
 def probabilities_of(
@@ -196,9 +196,17 @@ class ConfusionDisplay(Display):
             color, text = "white" if shares[i, j] > 0.5 else theme.ink, str(self.counts[i, j])
             axis.text(j, i, text, ha="center", va="center", color=color, fontsize=SMALL)
         width = axis_texts.width_of(axis)
-        axis_texts.name_rows(axis, list(self.classes), _NAMES / width)
+        shown = [axis_texts.drawable(name) for name in self.classes]
+        axis_texts.name_rows(axis, shown, _NAMES / width)
         axis.set_ylim(size - 0.5, -0.5)
-        axis_texts.name_columns(axis, list(self.classes), self._across(width / 72.0), _NAMES)
+        across = self._across(width / 72.0)
+        axis_texts.name_columns(axis, list(self.classes), across, _NAMES)
+        ends = (axis.yaxis, 72.0 * _LARGE_CELL), (axis.xaxis, across / size)
+        for side, points in ends if size <= _MOST_NUMBERED else ():
+            if len(side.get_ticklabels()) == size:  # Long names of few classes have several lines
+                n_lines = max(1, int(points / (1.1 * SMALL)))
+                names = [wrap(name, _LETTERS, max_lines=n_lines, placeholder="…") for name in shown]
+                side.set_ticklabels(["\n".join(lines) for lines in names], linespacing=0.9)
         axis.grid(visible=False)
         axis_texts.finish(axis, "predicted class", "observed class", ticks="")
 

@@ -162,9 +162,8 @@ def forecast(
     >>> from bochner import Forecaster, plot
     >>> months = pd.date_range("2015-01", periods=60, freq="MS")
     >>> y = pd.Series(10.0 + np.sin(np.arange(60.0) * np.pi / 6.0), index=months)
-    >>> display = plot.forecast(Forecaster(random_state=0).fit(y), 12, ylabel="sales")
-    >>> display.times[0], len(display.history[0])
-    (np.datetime64('2020-01-01T00:00:00.000000000'), 48)
+    >>> plot.forecast(Forecaster(random_state=0).fit(y), 12, ylabel="sales").times[0]
+    np.datetime64('2020-01-01T00:00:00.000000000')
     """
     levels = [as_level(each) for each in np.ravel(level).tolist()]
     if not 1 <= len(levels) <= _MOST_BANDS:
@@ -227,17 +226,17 @@ def _cycle(times: NDArray[Any], length: float) -> Cycle | None:
     rows = np.flatnonzero(numbers > numbers[-1] - length + 0.5 * step)
     cycle = Cycle(rows, numbers[rows] % length)
     if are_dates and abs(length - 1.0) < _NEAR:
-        cycle = Cycle(rows, numbers[rows] % 1.0)
         hours = np.arange(0.0, 1.1, 0.125)
-        cycle = Cycle(rows, cycle.places, hours.tolist(), [f"{24 * hour:.0f}:00" for hour in hours])
+        names = [f"{24 * hour:.0f}:00" for hour in hours]
+        cycle = Cycle(rows, numbers[rows] % 1.0, hours.tolist(), names)
     elif are_dates and abs(length - 7.0) < _NEAR:
         ticks = np.arange(7.0) + (0.5 if step < 0.9 else 0.0)
         # The first of January 1970 was a Thursday.
         cycle = Cycle(rows, (numbers[rows] + 3.0) % 7.0, ticks.tolist(), day_abbr[:])
     elif abs(length / (_YEAR if are_dates else 1.0) - 1.0) < _NEAR and step < 0.3 * length:
-        year = times[rows].astype("M8[Y]") if are_dates else np.floor(numbers[rows] + _ROUNDED)
-        since = (times[rows] - year) / np.timedelta64(1, "D") / _YEAR if are_dates else None
-        places = numbers[rows] - year if since is None else since
+        places = (numbers[rows] + _ROUNDED) % 1.0
+        if are_dates:
+            places = (times[rows] - times[rows].astype("M8[Y]")) / np.timedelta64(1, "D") / _YEAR
         ticks = np.arange(12.0) / 12.0 + (0.04 if step < 0.07 * length else 0.0)
         cycle = Cycle(rows, as_array(places), ticks.tolist(), month_abbr[1:])
     order = np.argsort(cycle.places, kind="stable")
@@ -284,9 +283,8 @@ class ComponentsDisplay(Display):
             shown = fitted(name, width_of(axis) - _LEFT)
             # A title, because a long name does not fit to the left of the panel.
             axis.set_title(shown, loc="left", fontsize=style.SMALL, parse_math=False)
-            are_dates = cycle is None and self.times.dtype.kind == "M"
             label = self.xlabel if number == len(axes) - 1 and cycle is None else ""
-            finish(axis, label, "", are_dates=are_dates)
+            finish(axis, label, "", are_dates=times.dtype.kind == "M")
             if cycle is not None and cycle.labels:
                 axis.set_xticks(cycle.ticks, cycle.labels)
 
@@ -366,10 +364,10 @@ def components(
             parts.append(back(modelled[name]))
         elif is_log:
             parts.append(100.0 * np.expm1(modelled[name]))
+        elif TRANSFORMATIONS[law.transformation].changes_scale:
+            parts.append(back(rest + modelled[name]) - back(rest))
         else:
-            is_plain = not TRANSFORMATIONS[law.transformation].changes_scale
-            added = modelled[name] if is_plain else back(rest + modelled[name]) - back(rest)
-            parts.append(added)
+            parts.append(modelled[name])
     lengths = {period.name: period.length for period in model.periods_}
     if series.timeline.kind == "months":
         lengths = {name: length * _YEAR / 12.0 for name, length in lengths.items()}

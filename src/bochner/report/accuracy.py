@@ -9,7 +9,6 @@ from bochner._base.number_texts import aligned_numbers, counted, percent
 from bochner.comparison.contenders import OURS
 from bochner.comparison.outcomes import METRICS, Coverage, Outcome, Score
 from bochner.comparison.verdict import (
-    best_other,
     calibration,
     difference,
     metric_text,
@@ -47,7 +46,7 @@ def errors_section(subject: Subject) -> Section:
     if study.others:
         known = {name: each for name, each in study.outcomes.items() if metric in each.metrics}
         title = subject.titled(f"{METRICS[metric]} of all methods")
-        caption = _comparison_caption(subject, known, metric)
+        caption = _comparison_caption(known, metric)
         blocks.append(drawn(comparison(known, metric), title, caption))
     return Section("errors", "Errors", blocks)
 
@@ -57,8 +56,8 @@ def _errors_text(subject: Subject) -> str:
     parts = "groups" if study.own.clusters is not None else "rows"
     n_rows = len(study.own.y)
     text = (
-        f"No method was fitted to the {counted(n_rows, 'test row')} ({scope(study)}) of these "
-        f"errors. ± is one standard error over test {parts}."
+        f"These are the errors on {counted(n_rows, 'test row')} ({scope(study)}) that no method "
+        f"was fitted to. ± is one standard error over test {parts}."
     )
     if study.split.kind == "file":
         text = (
@@ -67,8 +66,8 @@ def _errors_text(subject: Subject) -> str:
         )
     if study.others:
         text += (
-            " The last column is the error of the model relative to that of the other method, with "
-            "an interval of two standard errors from differences row by row."
+            " The last column divides the error of the model by the error of the method; its "
+            "interval is two standard errors of the differences row by row."
         )
     if len(study.others) > 1:
         text += (
@@ -119,13 +118,10 @@ def _ratio_cell(our_outcome: Outcome, method: str, other: Outcome, metric: str) 
     return Cell(f"{gap.ratio:.2f} ({gap.lower:.2f} to {gap.upper:.2f})", gap.ratio)
 
 
-def _comparison_caption(subject: Subject, known: Mapping[str, Outcome], metric: str) -> str:
+def _comparison_caption(known: Mapping[str, Outcome], metric: str) -> str:
     best = min(known, key=lambda name: _rank(known[name], metric))
     lowest = metric_text(metric, known[best].scores()[metric])
-    text = f"{best} has the lowest {METRICS[metric]}, {lowest}."
-    if (gap := best_other(subject.named)) is not None:
-        text += f" That of {OURS} is {gap.change} than that of {gap.other}; {gap.conclusion}."
-    return f"{text} Whiskers are standard errors."
+    return f"{best} has the lowest {METRICS[metric]}, {lowest}. Whiskers are standard errors."
 
 
 def thirds(outcome: Outcome) -> dict[str, Outcome]:

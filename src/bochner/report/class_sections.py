@@ -41,7 +41,7 @@ def recognition_section(subject: Subject) -> Section:
         tables.insert(0, _thresholds_table(rare))
     elif is_known:
         figures.insert(0, _roc(subject, outcome))
-    if n_classes > 2:
+    if n_classes > 2 and (outcome.prediction != outcome.y).any():
         tables.append(_confusions_table(outcome))
     blocks: list[Block] = [figures] if n_classes <= _SIDE_BY_SIDE else [*figures]
     return Section("classes", "Discrimination of the classes", [*blocks, *tables])
@@ -52,8 +52,8 @@ def _gains(subject: Subject, rare: RareClass) -> Figure:
     tenth, half = (percent(rare.hits(share)[1] / rare.n) for share in (0.1, 0.5))
     text = (
         f"Rows are in the order of their probability of {quoted(rare.name)}. The first tenth of "
-        f"the rows holds {tenth} of this class, the first half {half}. The line is that of a "
-        "random order."
+        f"the rows holds {tenth} of this class, the first half {half}. The diagonal is "
+        "a random order."
     )
     return drawn(display, subject.titled("Rows of the rare class found"), text)
 
@@ -89,6 +89,8 @@ def _roc(subject: Subject, outcome: Outcome) -> Figure:
             "a row of the other class in which the first one has the higher probability of that "
             f"class: {percent(display.areas[best])}."
         )
+    elif f"{display.areas[best]:.3f}" == f"{display.areas[worst]:.3f}":
+        text = f"Each class against all others: all areas are {display.areas[best]:.3f}."
     else:
         few = "" if len(display.areas) == len(outcome.classes) else " of the most frequent classes"
         text = (

@@ -48,7 +48,7 @@ def importance_section(subject: Subject) -> Section | None:
     if note := sum_of_shares(float(shares.share.sum())):
         text += f" {note}"
     if subject.n_targets > 1:
-        text += " Shares are those of all targets together, in units of their standard deviations."
+        text += " Shares count all targets together, in units of their standard deviations."
     figures = [_shares_figure("Importance of columns", shares, importance_sentence(shares))]
     table = _shares_table("Columns by importance", "column", shares)
     folded = replace(table, is_folded=len(table.rows) > MOST_UNFOLDED)

@@ -85,7 +85,7 @@ def leaking(subject: Subject) -> Finding:
         "check",
         f"Too good to be true: {listed(names)} nearly {verb} the target",
         "A column that is computed from the target, or known only after it, is not there when you "
-        "predict. Errors of predictions without it are larger than those of this report.",
+        "predict. Without it, errors are larger than in this report.",
         f"If it is not known in time, fit without it ({flags}).",
     )
 
@@ -174,7 +174,7 @@ def classes(subject: Subject) -> Finding | None:
             "Use the probabilities with a threshold chosen by the costs (section Discrimination of "
             "the classes)."
         )
-    text = f"The highest probability is never that of {listed(never)}."
+    text = f"No row has its highest probability for {listed(never)}."
     return Finding("check", title, text, advice)
 
 

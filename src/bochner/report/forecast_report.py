@@ -11,17 +11,18 @@ from bochner.comparison.contenders import OURS
 from bochner.comparison.forecast_fits import OriginScores, SeriesForecast
 from bochner.comparison.forecast_words import (
     error_rows,
-    first_to_last,
     forecast_coverage,
     forecast_verdict,
+    input_rows,
     missing_times,
     model_facts,
     outlook_sentence,
+    period_rows,
     series_rows,
     shown_times,
 )
 from bochner.plot.series_plots import components, forecast
-from bochner.report.html_blocks import Block, Cell, Section, Table, drawn
+from bochner.report.html_blocks import MOST_UNFOLDED, Block, Cell, Section, Table, drawn
 from bochner.report.name_texts import cut
 from bochner.report.page import Head, Title, rendered, write_page
 from bochner.series.forecaster import Forecaster
@@ -36,6 +37,8 @@ _MASE = (
 )
 """Explanation of scaled errors, which make series of different sizes comparable."""
 
+_JOINT = "Intervals are those of means and totals, from joint draws of all steps."
+_ONE_MORE = "A holiday has the value one on its days, and zero on others."
 _MOST_PAST = 1_000  # Largest number of values before the forecast at which components are drawn
 
 
@@ -62,7 +65,8 @@ def write_forecasts(
     coverage = forecast_coverage(known.values(), level) if known else ""
     what = f"{len(forecasts)} series"
     if is_single:
-        what = f"{counted(len(forecasts[0].values), 'value')}, {first_to_last(forecasts[0])}"
+        ends = shown_times(forecasts[0].values.index[[0, -1]])
+        what = f"{counted(len(forecasts[0].values), 'value')}, {' to '.join(ends)}"
         outlook = outlook_sentence(forecasts[0], level)
         verdict, coverage = outlook, f"{verdict} {coverage}".strip()
     title = Title("Report on a forecast", "Forecast of", target, cut(source), what)
@@ -119,8 +123,11 @@ def _parts(
         f"The last {counted(n_past, 'value')} of {len(one.values):,} and the forecast for "
         f"{counted(len(one.mean), one.unit)}, with {100.0 * level:g} % intervals."
     )
-    figure = drawn(display, f"Forecast of {cut(one.name)}", caption)
-    yield Section("forecast", "Forecast", [figure])
+    blocks: list[Block] = [drawn(display, f"Forecast of {cut(one.name)}", caption)]
+    heads, rows = period_rows(one, level)
+    if rows:
+        blocks.append(Table(f"Forecast by {heads[0]}", heads, _cells(rows), _JOINT))
+    yield Section("forecast", "Forecast", blocks)
     if scores is not None:
         yield Section("errors", "Errors from past origins", [_errors(scores)])
     yield Section("components", "Components", _components(model, one, level))
@@ -154,7 +161,12 @@ def _components(model: Forecaster, one: SeriesForecast, level: float) -> list[Bl
         f"first, with {100.0 * level:g} % intervals. A season of many periods is drawn as its last "
         "one."
     )
-    return [facts, drawn(display, "Components", caption)]
+    blocks: list[Block] = [facts, drawn(display, "Components", caption)]
+    if one.inputs is not None:
+        heads = ["input", "effect of one more", *_ends(level)]
+        rows = _cells(input_rows(one, series.law, level))
+        blocks.append(Table("Effects of known inputs", heads, rows, _ONE_MORE))
+    return blocks
 
 
 def _values(one: SeriesForecast, level: float) -> Table:
@@ -167,4 +179,4 @@ def _values(one: SeriesForecast, level: float) -> Table:
     hidden = len(one.times) - len(rows)
     note = f"{number(hidden)} further times are in the CSV file." if hidden else ""
     heads = [cut(one.times.name or "time"), "forecast", *_ends(level)]
-    return Table("Forecast", heads, rows, note)
+    return Table("Forecast", heads, rows, note, is_folded=len(rows) > MOST_UNFOLDED)

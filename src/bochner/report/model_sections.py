@@ -54,8 +54,7 @@ def data_section(subject: Subject) -> Section:
     if study.own.clusters is not None:
         count = len(np.unique(study.own.clusters))
         texts.append(
-            f"The test rows belong to {counted(count, 'group')}, and standard errors are those of "
-            "groups."
+            f"The test rows belong to {counted(count, 'group')}; standard errors are over groups."
         )
     blocks: list[Block] = [" ".join(texts)]
     if table.notes:

@@ -232,7 +232,7 @@ def _against_predictions(subject: Subject) -> Figure:
     worst = int(np.argmax(sizes))
     caption = (
         f"Half of the residuals are less than {number(float(np.median(sizes)), 3)} in size. The "
-        f"largest, {number(float(subject.residuals[worst]), 3)}, is that of a row with prediction "
+        f"largest, {number(float(subject.residuals[worst]), 3)}, belongs to a row with prediction "
         f"{number(float(outcome.prediction[worst]), 3)}.{beyond_axes(display)}"
     )
     return drawn(display, subject.titled("Residuals against predictions"), caption)
@@ -266,8 +266,8 @@ def _table(column_drifts: Sequence[Drift]) -> Table:
     p_values = [each.p_value for each in column_drifts]
     columns["p"] = cells([f"{p:.3f}" if p >= 1e-3 else "< 0.001" for p in p_values], p_values)
     note = (
-        "Columns are cut into at most eight bins. The share is that of the squared error which the "
-        "means of the bins explain; some of it is chance. p is the p-value of equal means, by "
+        "Columns are cut into at most eight bins. The share of the squared error is the part that "
+        "the means of the bins explain; some of it is chance. p is the p-value of equal means, by "
         "Hotelling's test. A dependence is reported if p is below 0.01 divided by the "
         f"number of columns ({len(column_drifts)}) and the share is above 1 %."
     )

@@ -318,7 +318,7 @@ def _calendar(place: str, years: range) -> Any:
         import holidays
     except ImportError:
         raise ImportError(
-            "Holidays are those of the package holidays: pip install 'bochner[holidays]'."
+            "Holidays are those of the package holidays: pip install holidays."
         ) from None
     country, _, part = place.partition("-")
     parts = holidays.list_supported_countries()

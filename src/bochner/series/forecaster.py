@@ -16,7 +16,7 @@ from bochner._base.threads import checked_n_jobs, single_threaded_blas, threads_
 from bochner.series.fitted_series import FittedSeries, SeriesForecasts, check_periods, fitted_series
 from bochner.series.rolling_origins import rolling_table
 from bochner.series.series_law import SeriesLaw
-from bochner.series.series_rows import SeriesRows, series_values, several, taken_series
+from bochner.series.series_rows import SeriesRows, indexed, series_values, several, taken_series
 from bochner.series.value_transformations import TRANSFORMATIONS
 
 _ONE = "y"  # Name of the series if only one is fitted
@@ -125,7 +125,8 @@ class Forecaster(BaseEstimator):
         ----------
         y : array-like of shape (n,), pandas Series, DataFrame, or mapping of str to such
             Values in order of time, NaN for an unknown value. The columns of a data frame and the
-            entries of a mapping are several series, each with a separate model. The model is
+            entries of a mapping are several series, each with a separate model; a data frame of
+            ``ds`` and ``y`` is one series. The model is
             learned from the latest 10,000 values, up to the last known one.
         X : array-like of shape (n, d) or DataFrame, default=None
             Inputs whose future values are also known, such as indicators of holidays. If ``y`` is a
@@ -141,6 +142,7 @@ class Forecaster(BaseEstimator):
         """
         self._check_parameters()
         unfit(self)
+        y = indexed(y)
         group = several(y)
         progress, rows = Progress(callback), {}
         for name, one in (group or {_ONE: y}).items():

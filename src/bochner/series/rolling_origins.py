@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator, clone
 
 from bochner._base.arrays import Array, as_count
-from bochner.series.series_rows import SeriesRows, check_taken, read_series, several
+from bochner.series.series_rows import SeriesRows, check_taken, indexed, read_series, several
 from bochner.series.timelines import tidy
 
 _ONE = "y"  # Name of the series if there is only one
@@ -36,6 +36,7 @@ def rolling_table(
     season_length: int | None,
 ) -> Any:
     """Return the table of forecasts that `bochner.Forecaster.cross_validate` returns."""
+    y = indexed(y)
     group = several(y)
     named = {_ONE: y} if group is None else group
     of_each = X if group is not None and isinstance(X, dict) else None

@@ -245,6 +245,23 @@ class SeriesLaw:
         order = {"trend": 0, "inputs": 2, "remainder": 3}
         return sorted(names, key=lambda name: (order.get(name, 1), name))
 
+    def input_effects(self) -> tuple[Array, Array]:
+        """Return means and standard deviations (d,) of the effects of one unit of each input.
+
+        They are on the scale of the transformed values.
+        """
+        draws = []
+        for member in self.members:
+            for part, (_, states) in zip(member.parts, member.model.places, strict=True):
+                if isinstance(part, Inputs):
+                    variances = np.diagonal(member.cov, axis1=1, axis2=2)[:, states]
+                    draws.append((member.weights, member.mean[:, states], variances))
+        weights, means, variances = map(np.concatenate, zip(*draws, strict=True))
+        mean = weights @ means
+        std = np.sqrt(np.maximum(weights @ (variances + (means - mean) ** 2), 0.0))
+        unit = self.units.deviation / self.units.scale
+        return mean * unit, std * unit
+
     def probability(self, component: str) -> float:
         """Return the posterior weight of the models with a component."""
         members = (each for each in self.members if component in each.model.components)

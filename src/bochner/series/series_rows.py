@@ -71,6 +71,15 @@ def learned_rows(values: Array) -> slice:
     return slice(max(0, n_until_last - _MOST_LEARNED), n_until_last)
 
 
+def indexed(y: Any) -> Any:
+    """Return the series of a pandas data frame with the columns ``ds`` and ``y``, else ``y``."""
+    if not hasattr(y, "iloc") or set(getattr(y, "columns", ())) != {"ds", "y"}:
+        return y
+    from pandas import DatetimeIndex
+
+    return y["y"].set_axis(y["ds"] if y["ds"].dtype.kind in "iuf" else DatetimeIndex(y["ds"]))
+
+
 def several(y: Any) -> dict[str, Any] | None:
     """Return series by name if ``y`` is a mapping or a data frame; ``None`` for a single series."""
     refuse_lazy("y", y)

@@ -121,12 +121,8 @@ class Timeline:
         """Noun of a step, such as "day" or "month"; "time" for other steps."""
         if self.step is None:
             return "time"
-        lengths = dict(_NAMED_LENGTHS.get(self.kind, {}))
-        if self.kind == "months":
-            lengths["month"] = 1.0
-        elif self.are_years:
-            lengths = _SHARES_OF_YEAR
-        for name, length in lengths.items():
+        lengths = _SHARES_OF_YEAR if self.are_years else _NAMED_LENGTHS.get(self.kind, {})
+        for name, length in [*lengths.items(), *[("month", 1.0)] * (self.kind == "months")]:
             if abs(self.step - length) <= _REGULAR * length:
                 return name
         return "step" if self.kind == "steps" else "time"

@@ -17,10 +17,7 @@ _WAVES = 100
 
 
 class Atoms(ABC):
-    """A family of positive definite kernels of a distance with known spectral distributions.
-
-    A designed measure is a signed combination of members, whose values at distance zero are one.
-    """
+    """A family of positive definite kernels of a distance, one at zero, with known spectra."""
 
     __slots__ = ()
 
@@ -107,10 +104,7 @@ class Shells(Atoms):
 
 @dataclass(frozen=True, slots=True)
 class CityBlockExponentials(Atoms):
-    r"""The kernel :math:`e^{-\gamma u}` of the city-block distance ``u``.
-
-    Its frequencies have independent Cauchy coordinates of scale :math:`\gamma`.
-    """
+    r"""The kernel :math:`e^{-\gamma u}` of the city-block distance; frequencies are Cauchy."""
 
     dim: int
 

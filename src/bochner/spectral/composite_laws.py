@@ -82,10 +82,7 @@ def _assembled(laws: list[BlockLaw], blocks: list[Matrix]) -> list[Matrix]:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Mapped(Law):
-    r"""The law of a kernel of mapped inputs: frequencies :math:`L \omega` and :math:`R \omega`.
-
-    The kernel is :math:`k(x L, y R)`, with ``left`` (d, q) and ``right`` (d2, q).
-    """
+    r"""The law of :math:`k(x L, y R)`, of frequencies :math:`L \omega` and :math:`R \omega`."""
 
     law: Law
     left: Array
@@ -164,10 +161,7 @@ or all pairs of fewer frequencies."""
 def _grid(
     laws: tuple[Law, Law], m: int, rng: np.random.Generator, scheme: Scheme
 ) -> tuple[Draw, Draw]:
-    r"""Return all pairs of m1 lag draws and m2 midpoint draws, as in equation (6) of GaBaSR.
-
-    :math:`m = m_1 m_2` with sides that differ by a factor of four at most.
-    """
+    """Return all pairs of m1 lag draws and m2 midpoint draws, as in equation (6) of GaBaSR."""
     rows, columns = grid_sides(m)
     lag_rng, middle_rng, sign_rng = rng.spawn(3)
     drawn = [laws[0].draw(rows, lag_rng, scheme), laws[1].draw(columns, middle_rng, scheme)]
@@ -235,11 +229,7 @@ class TwoFrequency(Law):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class WithAmplitude(Law):
-    r"""A law of frequencies ``s`` whose waves have one amplitude, :math:`a(x) \cos(s \cdot x)`.
-
-    Its kernel is :math:`a(x)\, a(y)\, E \cos(s \cdot (x - y))`. A complex amplitude makes two such
-    kernels, of its real and its imaginary part, if the law is even.
-    """
+    r"""The law of :math:`a(x)\, a(y)\, E \cos(s \cdot (x - y))`, with real or complex ``a``."""
 
     law: Law
     amplitude_of: Amplitudes

@@ -36,11 +36,7 @@ _DEFAULT_FREQUENCIES = 256  # half of FourierFeatures' default number of feature
 
 @dataclass(frozen=True, slots=True, eq=False)
 class DesignData:
-    """Data for a designed measure: rows or distances, and the number and scheme of frequencies.
-
-    The data are rows ``left`` (n, d) and ``right`` (n2, d2), dense or sparse (``right=None`` means
-    ``left``), or ``distances`` in the kernel's metric. With ``fitted``, weights will be fitted.
-    """
+    """Data for a designed measure: rows, dense or sparse, or distances in the kernel's metric."""
 
     dim: int
     n_frequencies: int

@@ -38,11 +38,7 @@ _RATES = (0.05, 0.2, 0.8, 3.2)  # rates of the envelope, times the squared radiu
 
 
 class Program:
-    """The linear program for the cheapest atoms that match a function within a tolerance.
-
-    Values are in units of ``size``, the function's greatest value. Beyond the data's distances,
-    the sum of the atoms is bounded in absolute value.
-    """
+    """The linear program for the cheapest atoms, in units of the function's greatest value."""
 
     def __init__(self, geometry: Geometry, scales: Array) -> None:
         # At least two points per period of the shortest wave.
@@ -58,10 +54,7 @@ class Program:
         self._bound = np.r_[values, -values, np.full(2 * len(outside), ceiling)]
 
     def solve(self, cost: Array, tolerance: float) -> Array | None:
-        """Return the atom masses of least total ``cost`` (n_atoms,), charged per unit of |mass|.
-
-        ``None`` where the ``tolerance``, in units of the greatest value, cannot be kept.
-        """
+        """Return the atom masses of least ``cost`` (n_atoms,), ``None`` for too low a tolerance."""
         costs, bound = np.r_[cost, cost], tolerance + self._bound
         solution = linprog(costs, self._matrix, bound, bounds=(0.0, None), method="highs")
         if solution.status != 0:
@@ -125,11 +118,7 @@ def _is_hashable(kernel: Kernel) -> bool:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Squares:
-    """Mean squares over entries of a Gram matrix, from which the error of a design is predicted.
-
-    They are of the kernel (``size``), of the design's error (``bias``), and of one frequency whose
-    atom is drawn (``random``); ``variances`` are those of each atom, alone and in whole blocks.
-    """
+    """Mean squares of Gram entries and of their errors, which predict the error of a design."""
 
     size: float
     bias: float
@@ -147,11 +136,7 @@ class _Squares:
         in_blocks: Array,
         block: int,
     ) -> "_Squares":
-        """Return the mean squares from values of all pairs, averaged with weights (n_pairs,).
-
-        The arrays are the kernel (n_pairs,), the transforms of atoms (n_pairs, n_atoms), and the
-        variances of one frequency of each atom, alone and in whole blocks.
-        """
+        """Return the mean squares of values at pairs, averaged with weights (n_pairs,)."""
         fitted, size = transforms @ masses, np.abs(masses)
         alone, blocked = (weight @ variance for variance in (single, in_blocks))
         return cls(

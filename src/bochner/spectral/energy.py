@@ -36,10 +36,7 @@ _KEPT = 32  # cached results, of at most 256 kB each
 
 @lru_cache(_KEPT)
 def spread_directions(count: int, dim: int, are_equal: bool = False) -> Array:
-    """Return minimum-energy unit vectors (count, dim), in order of increasing radius.
-
-    Radii are quantiles of the norm of a normal vector or, if ``are_equal``, the root of ``dim``.
-    """
+    """Return minimum-energy directions (count, dim), with normal radii or equal ones."""
     rng = np.random.default_rng(0)
     u = haar_rows(count, dim, rng)
     if dim == 1:

@@ -1,9 +1,4 @@
-r"""The compiled loop of :class:`bochner.spectral.hadamard.HadamardRows`.
-
-Every pass writes the sums of neighbouring entries to the first half of another array and their
-differences to the second half. All passes are therefore equal and write whole vector registers.
-After one pass for each bit of the index, the entries are back in order.
-"""
+"""The compiled loop of :class:`bochner.spectral.hadamard.HadamardRows`."""
 
 import numpy as np
 from numpy.typing import NDArray

@@ -84,11 +84,7 @@ class Lattice(Law):
         return self._drawn(self._atoms(self.probability, m, rng, scheme), np.ones(self.n_atoms))
 
     def draw_factor(self, m: int, rng: np.random.Generator, scheme: Scheme) -> Draw:
-        """Return ``m`` draws for a factor of a product, at least a quarter of varying cosines.
-
-        Without this share, the product with a nearly constant kernel would have few frequencies for
-        its variation. If at most half of the mass is constant, atoms are drawn by mass.
-        """
+        """Return ``m`` draws for a factor of a product, at least a quarter of varying cosines."""
         constant = self._is_constant
         mass = np.array([self.probability[kind].sum() for kind in (constant, ~constant)])
         allocation = HalfByMass()
@@ -129,11 +125,7 @@ class Lattice(Law):
         return replace(self, omega=self.omega @ left.T, factor=waves)
 
     def convolved(self, other: Law) -> Law | None:
-        r"""Return the lattice of a product of two kernels, or ``None`` if it has too many atoms.
-
-        :math:`\cos u \cos v = \tfrac12 \cos(u + v) + \tfrac12 \cos(u - v)`, phases included; one
-        atom where ``v`` is zero.
-        """
+        """Return the lattice of a product of cosines, ``None`` if it has too many atoms."""
         if not isinstance(other, Lattice) or (self.factor and other.factor):
             return None
         moves = other.omega.any(axis=1) | (other.phase != 0.0)
@@ -157,11 +149,7 @@ class Lattice(Law):
         )
 
     def jordan(self) -> tuple[tuple[float, Law], ...]:
-        r"""Return the laws of the positive, negative and imaginary parts, with the mass of each.
-
-        :math:`\cos(u + \theta) = \cos\theta \cos u + |\sin\theta| \cos(u \pm \pi/2)`, with the
-        sign of :math:`\sin\theta`.
-        """
+        """Return the laws of the positive, negative and imaginary parts, with the mass of each."""
         if self.is_positive:
             return ((1.0, self),)
         real, imaginary = self.probability * np.cos(self.phase), np.sin(self.phase)
@@ -274,11 +262,7 @@ def _half(series: Series) -> tuple[Array, NDArray[np.complex128]]:
 
 
 def hilbert_order(index: NDArray[np.int64]) -> NDArray[np.intp]:
-    """Return the order (n,) in which a Hilbert curve visits lattice points ``index`` (n, d).
-
-    Coordinates are nonnegative; consecutive points of the curve are neighbours (Skilling,
-    "Programming the Hilbert curve", 2004).
-    """
+    """Return the order (n,) of lattice points on a Hilbert curve (Skilling, 2004)."""
     axes, dim = index.T.copy(), index.shape[1]
     bits = max(int(index.max(initial=0)).bit_length(), 1)
     for bit in range(bits - 1, 0, -1):

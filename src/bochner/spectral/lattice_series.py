@@ -39,11 +39,7 @@ class Box:
 
 
 def boxes(function: LagFunction, within: Array, bounded: bool, tol: float) -> Iterator[Box]:
-    """Yield boxes of growing width around the greatest lags ``within`` (d,).
-
-    With ``bounded``, the data have no lags beyond ``within``, where the function may be nonzero.
-    Values in a box are finite.
-    """
+    """Yield boxes of growing width around the greatest lags (d,), in which values are finite."""
     lengths = _narrowed(function, within, tol) if bounded else within
     for room in _ROOMS:
         reach = (1.0 + room) * lengths
@@ -228,11 +224,7 @@ def series_values(coefficients: Complex, spacing: Array, lags: Array) -> Array:
 def _best_box(
     function: LagFunction, within: Array, bounded: bool, tol: float
 ) -> tuple[Box, Complex, float]:
-    """Return the box of least cost (total variation plus aliasing), with its transform.
-
-    In a smaller box the taper is steeper, which raises the total variation; in a larger box the
-    grid is coarser.
-    """
+    """Return the box of least total variation plus aliasing, with its transform."""
     best, least = None, np.inf
     for box in boxes(function, within, bounded, tol):
         spectrum, unpaired = _coefficients(box.values)
@@ -254,13 +246,7 @@ def _coefficients(values: Array) -> tuple[Complex, float]:
 
 
 def _beyond(spectrum: Complex) -> float:
-    r"""Return an estimate of twice the sum of all coefficients that the grid does not resolve.
-
-    Coefficients beyond the grid are missing, and are also aliased to coefficients on it. If
-    coefficients fall like :math:`n^{-2}`, as for a kink, the sum over the outermost eighth of the
-    frequencies along an input is a seventh of the sum beyond. If they fall faster, it is a larger
-    share.
-    """
+    """Return an estimate of twice the sum of coefficients beyond the grid, by its outer eighth."""
     halves = ((size // 2, int(_BAND * (size // 2))) for size in spectrum.shape)
     inner = tuple(slice(half - order, half + order + 1) for half, order in halves)
     outer = float(np.abs(spectrum).sum() - np.abs(spectrum[inner]).sum())

@@ -121,10 +121,7 @@ def _sides(unit: Frequencies, sample: Sample) -> tuple[Array, Array]:
 
 
 def _turned(right: Array) -> Array:
-    r"""Return the right features of the sine terms, with angles reduced by a quarter turn.
-
-    .. math:: -\sin(u - v) = \cos(u - (v - \pi / 2)) = \cos u \sin v + \sin u \, (-\cos v)
-    """
+    r"""Return the right features of sine terms: :math:`-\sin(u - v) = \cos(u - (v - \pi / 2))`."""
     cosine, sine = np.split(right, 2, axis=1)
     return np.concatenate([sine, -cosine], axis=1)
 
@@ -132,12 +129,7 @@ def _turned(right: Array) -> Array:
 def _normal_equations(
     left: Array, right: Array, gram: Array, *, phases: bool
 ) -> tuple[Array, Array]:
-    r"""Return the inner products among the terms, and of the terms with the Gram matrix.
-
-    A term is :math:`\sum_p z^p (w^p)^\top`, ``p`` over cosine and sine, of features ``z`` on the
-    left and ``w`` on the right, so that of two terms
-    :math:`\langle T, T' \rangle = \sum_{pq} (z^p \cdot z'^q)(w^p \cdot w'^q)`.
-    """
+    """Return the inner products among the terms, and of the terms with the Gram matrix."""
     n_pairs = len(left) * len(right)
     on_left = left.T @ left
     on_right = on_left if right is left else right.T @ right

@@ -32,10 +32,7 @@ class Allocation(ABC):
     def share(
         self, mass: Array, m: int, rng: np.random.Generator, most: Counts | None = None
     ) -> tuple[Counts, Array]:
-        """Return each part's number of frequencies, at most ``most``, and one frequency's weight.
-
-        If ``m`` is below `least`, the part of each frequency is drawn in proportion to mass.
-        """
+        """Return the number of frequencies of each part, and the weight of one frequency."""
         if m < self.least(mass):
             counts = rng.multinomial(m, _proportions(mass))
             return counts, np.sign(mass) * np.abs(mass).sum() / m
@@ -81,10 +78,7 @@ class ByMass(Allocation):
 
 @dataclass(frozen=True, slots=True)
 class ByVariance(Allocation):
-    """Divide orthogonal blocks of frequencies in proportion to mass times standard deviation.
-
-    The variances of one frequency of each part are ``single`` alone, ``blocked`` in whole blocks.
-    """
+    """Divide orthogonal blocks in proportion to mass times a frequency's standard deviation."""
 
     single: tuple[float, ...]
     blocked: tuple[float, ...]

@@ -133,11 +133,7 @@ class PositiveFrequencies:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class PositiveMeasure:
-    r"""Frequencies :math:`\omega \sim N(0, S^{-1})` with weights, for mapped and centred inputs.
-
-    The maps and centres are those of :class:`PositiveFrequencies`; ``precision`` (q,) is the
-    diagonal of ``S``, between zero and two; with ones, all frequencies have equal weights.
-    """
+    r"""Frequencies :math:`\omega \sim N(0, S^{-1})` with weights, for mapped and centred inputs."""
 
     left: Array
     right: Array

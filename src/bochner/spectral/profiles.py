@@ -24,11 +24,7 @@ _EQUAL_NORMS = 1e-5  # relative difference of norms that count as equal
 
 @dataclass(frozen=True, slots=True)
 class Pairs:
-    """Quantiles of distances and inner products of rows; hashable, so that designs are cached.
-
-    ``reach`` is the greatest distance, ``norm`` the greatest norm, also of rows not sampled, and
-    ``spherical`` whether all norms are equal. Without inner products, ``inner`` is empty.
-    """
+    """Quantiles of distances and inner products of rows; hashable, so that designs are cached."""
 
     distance: tuple[float, ...]
     inner: tuple[float, ...]

@@ -35,10 +35,7 @@ _KEPT = 64  # cached results, each with one integer per coordinate
 
 @lru_cache(_KEPT)
 def generating_vector(m: int, dim: int) -> NDArray[np.int64]:
-    """Return the generating vector z (dim,) of a lattice of ``m`` points; its first entry is one.
-
-    The cost is of order ``m`` for each of at most 256 candidates and each coordinate.
-    """
+    """Return the generating vector (dim,) of a lattice of ``m`` points; its first entry is one."""
     index = np.arange(m)
     u = index / m
     # The sum over h of exp(2 pi i h u) / h^2 is 2 pi^2 times Bernoulli's second polynomial.
@@ -338,10 +335,7 @@ def _spread(
 @register
 @dataclass(frozen=True, slots=True)
 class ShiftedLattice(Scheme):
-    r"""A randomly shifted rank-one lattice of all blocks on half the cube, reflected at random.
-
-    For a smooth integrand the variance falls like :math:`m^{-2}` up to logarithms.
-    """
+    """A randomly shifted and reflected lattice of all blocks, with variance near :math:`m^{-2}`."""
 
     def sample(self, layout: Layout, m: int, rng: np.random.Generator) -> list[Matrix]:
         counts = _coordinates_of(layout)

@@ -24,11 +24,7 @@ _GRADES = 40  # number of times that panels are halved towards a corner
 
 @dataclass(frozen=True, slots=True)
 class PhaseFactor:
-    r"""The factor :math:`H(t) = \alpha + \gamma \cos t + i \delta \sin t`.
-
-    Its even part is real and its odd part imaginary, so that kernels come out real. The fields are
-    :math:`\alpha`, :math:`\gamma` and :math:`\delta`; a translation is ``PhaseFactor(0, 1, 1)``.
-    """
+    r"""The factor :math:`\alpha + \gamma \cos t + i \delta \sin t`, which keeps kernels real."""
 
     constant: float
     cosine: float
@@ -141,10 +137,7 @@ class Component(Enum):
 
 
 def normal_mean(function: Callable[[Array], Array], s: float, *kinks: float) -> float:
-    r"""Return :math:`E f(t)`, :math:`t \sim N(0, s^2)`, for an even function of period 2 pi.
-
-    A modulus may have rounded corners at 0 and :math:`\pi`, where panels are therefore small.
-    """
+    r"""Return :math:`E f(t)`, :math:`t \sim N(0, s^2)`, for an even function of period 2 pi."""
     if s == 0.0:
         return float(function(np.zeros(1))[0])
     if s < _NARROW:

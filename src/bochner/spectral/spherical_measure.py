@@ -124,11 +124,7 @@ def spherical_polynomial_measure(
 
 
 def has_finite_mass(degree: int, a: float, dim: int) -> bool:
-    r"""Return whether the total mass of the untruncated measure is finite.
-
-    At :math:`a = 2` the radial density falls like :math:`r^{(d - 3)/2 - p}`, times an oscillation.
-    For :math:`a > 2` the kernel jumps to zero at distance 2, as no finite measure's transform does.
-    """
+    """Return whether the total mass of the untruncated measure is finite."""
     return a == _REACH and 2 * degree > dim - 1
 
 
@@ -182,10 +178,7 @@ def truncated_transform(
 
 @lru_cache(maxsize=64)
 def truncation_error(degree: int, a: float, dim: int, truncation: float = 10.0) -> float:
-    """Return the largest error of :func:`truncated_transform` over distances in [0, 2].
-
-    It tends to zero as the truncation grows only for :math:`a = 2` and :math:`p > (d - 3)/2`.
-    """
+    """Return the largest error; it tends to zero if :math:`a = 2` and :math:`p > (d - 3)/2`."""
 
     def error(z: Array) -> Array:
         kernel = (1.0 - (z / a) ** 2) ** degree

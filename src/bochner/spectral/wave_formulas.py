@@ -1,8 +1,4 @@
-r"""Formulas of wave features: angles, cosines and sines, and derivatives.
-
-A wave of frequency :math:`\omega`, phase :math:`\theta` and amplitude :math:`r` is the pair of
-features :math:`r \cos(\omega \cdot x + \theta)` and :math:`r \sin(\omega \cdot x + \theta)`.
-"""
+r"""Features :math:`r \cos(\omega \cdot x + \theta)` and :math:`r \sin(\omega \cdot x + \theta)`."""
 
 import logging
 from collections.abc import Callable
@@ -24,12 +20,7 @@ _ANGLES = Scratch()
 
 
 class MemoryLayout(Enum):
-    """Memory layout of inputs and features: by sample or by wave.
-
-    ``BY_SAMPLE`` has inputs (n, d) and features (n, 2m), all cosines of a sample and then its
-    sines; ``BY_WAVE`` has inputs (d, n) and features (2m, n), for chains, which replace single
-    waves.
-    """
+    """Inputs (n, d) and features (n, 2m), cosines first, by sample; both transposed by wave."""
 
     BY_SAMPLE = "by sample"
     BY_WAVE = "by wave"
@@ -42,11 +33,7 @@ class MemoryLayout(Enum):
 
 
 def angle_map(omega: Matrix, layout: MemoryLayout) -> Callable[[Any], NDArray[Any]]:
-    r"""Return the map from a block of inputs, dense or CSR, to :math:`\omega \cdot x`.
-
-    Angles have shape (n, m) by sample, in memory that the thread's next block overwrites, and
-    (m, n) by wave, in the type of the inputs.
-    """
+    r"""Return the map of a block to :math:`\omega \cdot x`, (n, m) by sample in reused memory."""
     if layout is MemoryLayout.BY_WAVE:
         frequencies = np.asarray(omega)
         return lambda inputs: frequencies.astype(inputs.dtype, copy=False) @ inputs
@@ -91,11 +78,7 @@ def wave_features(
 
 
 def angle_gradient(waves: NDArray[np.floating], slope: NDArray[np.floating]) -> NDArray[Any]:
-    r"""Return derivatives by angles, :math:`a\, \partial_b - b\, \partial_a`.
-
-    Features :math:`a = r \cos\theta` and :math:`b = r \sin\theta`, and the derivatives by them,
-    are views that :meth:`MemoryLayout.pairs` returns.
-    """
+    r"""Return derivatives :math:`a\, \partial_b - b\, \partial_a` by the angles of features."""
     angle: Floats = waves[:, 0] * slope[:, 1]
     angle -= waves[:, 1] * slope[:, 0]
     return angle

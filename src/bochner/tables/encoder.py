@@ -97,16 +97,14 @@ class TableEncoder(TransformerMixin, BaseEstimator):
       to a standard normal, and clipped. Missing numbers take the median, and a 0/1 indicator is
       added if the training column had missing numbers.
     - Dates become decimal years in UTC, then they are treated as numbers. Cosines and sines of the
-      local hour, weekday and day of the year, in the zone of the training column, are added if
-      these vary and the column covers more than one day, week or year; missing dates have zeros
-      there. Dates that are all the first, or all the last, day of a month have no weekday.
+      local hour, weekday and day of the year are added if these vary and the column covers more
+      than one day, week or year. Dates that are all ends of months have no weekday.
     - Text whose entries are all ISO 8601 dates or times is read as dates. A warning names text
       that holds other dates, or numbers with decimal commas: `bochner.read_table` reads both.
     - Other text, and pandas and polars categories, are one-hot encoded, with one feature for
-      unknown and missing entries. With more than ``max_levels`` levels, only the most frequent ones
-      are one-hot encoded, and rare levels count as unknown. If `fit` has a target, rare levels also
-      have a feature with their shrunken mean of the target, in standard deviations of level means;
-      `fit_transform` computes it for each row from the rows of other folds.
+      unknown and missing entries. Levels beyond the ``max_levels`` most frequent ones count as
+      unknown; if `fit` has a target, they also have a feature with their shrunken mean of the
+      target, which `fit_transform` computes for each row from the rows of other folds.
     - Text with more than ``max_levels`` levels, and more levels than half of its entries, is an
       identifier: it has no features, and a warning names the column.
     - If `fit` has a target, identifiers and text with more than 40 levels have thirty components of

@@ -88,11 +88,7 @@ def with_left_out(
     *,
     is_final: bool = True,
 ) -> tuple[Fitted, LeaveOneOutPredictions] | None:
-    """Fit a base model to all observations; return it with its left-out means and variances.
-
-    ``fitted`` returns a law of unit variances. The result is ``None`` if folds are too small.
-    Without ``is_final``, the returned law is not fitted to all observations.
-    """
+    """Fit a base model; return it with its left-out means and variances, ``None`` for few rows."""
     # Fits without a fold: all observations of the order except the removed ones.
     folds = [
         (np.setdiff1d(order, removed), places) for removed, places in _folds(data, order, scored)

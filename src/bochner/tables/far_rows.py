@@ -61,10 +61,7 @@ class FarRows:
         return shifted
 
     def continued(self, function: Callable[[Array], Array]) -> tuple[Array, Array]:
-        """Return changes of predictions (r, d, *t) beyond the range, by column, and errors (r, *t).
-
-        An error is the largest difference between an extrapolated prediction and the changed one.
-        """
+        """Return changes of predictions (r, d, *t) beyond the range, and errors (r, *t)."""
         at_ends = function(self._inside(np.zeros(self.beyond.shape)))
         changes = np.zeros((*self.beyond.shape, *at_ends.shape[1:]))
         joint = self._changes(function, at_ends, self.beyond)

@@ -185,11 +185,7 @@ class FitPlan:
         elsewhere: Elsewhere | None = None,
         used: Chosen | None = None,
     ) -> "FitPlan":
-        """Plan a fit to the observations ``used``, by default all, of which ``latest`` are scored.
-
-        Without ``latest``, only observations outside the search and the landmarks are scored if
-        enough: left-out predictions at landmarks have larger errors than those of new rows.
-        """
+        """Plan a fit to the observations ``used``, of which ``latest`` are scored if given."""
         used = np.arange(len(observations)) if used is None else used
         n_rows = len(np.unique(observations.cell[used]))
         # With rows elsewhere a fit is never exact: their number is unknown here.

@@ -133,11 +133,7 @@ def exact(
     n_threads: int,
     learned_from: int | None = None,
 ) -> tuple[KernelLaw, LeaveOneOutPredictions]:
-    """Return the exact posterior of all rows, and its left-out means and variances.
-
-    Rows of scored observations come last, and no group has both scored and unscored rows. Variances
-    are scaled to the residuals of scored observations: all, or those of the part ``learned_from``.
-    """
+    """Return the exact posterior of rows, scored ones last, and its left-out predictions."""
     inputs, observed = rows.columns(columns), scored.observed
     lower = _cholesky(learned, inputs, n_threads)
     # Predictions of a constant target of one measure the effect of the change in the mean target
@@ -277,11 +273,7 @@ def on_landmarks(
 def _without(
     half_of: Callable[[Chosen], Array], rotated: Array, rows: Rows, observed: CellObservations
 ) -> Array:
-    """Return left-out residuals (s, t) of a fit with landmarks.
-
-    Products of the columns ``half_of`` (m, k) rows are posterior covariances of the function,
-    relative to the noise of weight one; products with ``rotated`` (m, t) are means.
-    """
+    """Return left-out residuals (s, t) from half covariances (m, k) and ``rotated`` means."""
     root, residuals, leverage = np.sqrt(rows.weights), np.empty_like(rows.Y), np.empty(len(rows))
     groups = [np.arange(len(rows))] if rows.groups is None else rows.members()
     half_of_few = half_of(np.arange(len(rows))) if len(rows) <= _ROWS_LEFT_OUT else None

@@ -1,9 +1,4 @@
-"""Compiled sums of kernel values between new rows and the rows of a law, in either precision.
-
-Distances are sums over numeric columns and over columns of levels; two different levels have a
-constant distance. Distances are computed in tiles. A tile becomes kernel values and is multiplied
-by the coefficients before the next tile, so that sums need no matrix of kernel values.
-"""
+"""Compiled sums of kernel values, formed in tiles, between new rows and the rows of a law."""
 
 from collections.abc import Callable
 from typing import Any, NamedTuple
@@ -305,11 +300,7 @@ def add_residual_products(
     products: Array,
     squares: Array,
 ) -> None:
-    """Add kernel values times weighted residuals to ``products`` (t, n), and their squares (t,).
-
-    Residuals are the targets (n', t) minus the sums of kernel values times coefficients (t, n).
-    ``values`` (r, n) is scratch space for some rows, which share each tile.
-    """
+    """Add kernel values times weighted residuals to ``products`` (t, n), and their squares (t,)."""
     n_rows = coef.shape[1]
     for first in range(0, len(rows), len(values)):
         count = min(len(values), len(rows) - first)

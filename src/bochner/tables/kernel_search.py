@@ -62,11 +62,7 @@ end on plateaus before inputs with few distinct values have got their short leng
 def with_length_scales(
     starts: tuple[LearnedKernel, LearnedKernel, LearnedKernel], rows: Rows, *, is_tied: bool
 ) -> Found:
-    """Return the kernels whose length scales and noise minimise the mean square LOO residual.
-
-    ``starts`` are kernels of all rows and of each half of the rows. The halves choose the penalty
-    of unequal length scales, infinite if ``is_tied``, by how well they predict each other.
-    """
+    """Return the kernels of least mean square LOO residual; two halves choose the penalty."""
     kernel, dim, halves = starts[0].kernel, rows.X.shape[1], rows.halves()
 
     def moved(points: tuple[Array, ...], pull: float) -> tuple[Array, ...]:
@@ -124,10 +120,7 @@ def error_and_gradient(kernel: Learnable, point: Array, rows: Rows) -> tuple[flo
 def descended(
     kernel: Learnable, rows: Rows, start: Array, penalty: float, iterations: int
 ) -> Array:
-    """Return the point (dim + 1,) that minimises the logarithm of the error plus a penalty.
-
-    The penalty is on squared deviations of log length scales from their mean.
-    """
+    """Return the point (dim + 1,) of least log error plus a penalty of unequal scales."""
     if not np.isfinite(penalty):
         return _descended_together(kernel, rows, start, iterations)
     # Columns that share a length scale, such as levels of a category, are one coordinate.
@@ -214,11 +207,7 @@ def with_linear_map(kernels: Found, rows: Rows) -> Found:
 def mapped(
     origin: LearnedKernel, start: LearnedKernel, rows: Rows, penalty: float, iterations: int
 ) -> LearnedKernel:
-    """Return the kernel whose map minimises the logarithm of the error plus a penalty.
-
-    The map is that of ``origin`` times a matrix, whose squared distance from the identity is
-    penalised. The descent begins at ``start``.
-    """
+    """Return the kernel whose map minimises the log error plus a penalty on the map's change."""
     dim, pull = rows.X.shape[1], penalty / rows.n_observations
     # In units of length scales the penalty treats all inputs equally.
     to_origin, unit = origin.map_in_scales(dim), replace(origin.kernel, length_scale=1.0)

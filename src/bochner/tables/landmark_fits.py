@@ -173,10 +173,7 @@ def solved_by_passes(
     n_threads: int,
     end: float = np.inf,
 ) -> LandmarkSolution | None:
-    """Solve by passes over rows in random order, none of which ends after the time ``end``.
-
-    The result is ``None`` for fewer rows than are worth it, and for kernels without a closed form.
-    """
+    """Solve by passes over rows until ``end``; ``None`` for few rows or kernels without loops."""
     n_landmarks, n_of_variance = sizes
     if not has_passes(len(rows), max(sizes)):
         return None

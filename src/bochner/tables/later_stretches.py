@@ -1,9 +1,4 @@
-"""Predictions of later stretches of time, each from the observations before it (rolling origins).
-
-Errors in a stretch of time are correlated, because a change of level moves all of them. Weights and
-calibration are fitted with the effective number of observations. Probabilities of classes are
-averages over draws of the scale and the constants of a softmax, for the same reason.
-"""
+"""Predictions of later stretches of time, from the observations before each (rolling origins)."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
@@ -44,11 +39,7 @@ def over_stretches(
     at_origin: AtOrigin,
     seconds: float,
 ) -> tuple[list[tuple[TableLaw, LeaveOneOutPredictions]], Chosen]:
-    """Return laws with predictions of all stretches, and the predicted observations (s,).
-
-    ``fitted`` has laws of all observations with predictions of the last stretch, ``units``. Earlier
-    ones are predicted by ``at_origin`` until it returns ``None``, first in expected ``seconds``.
-    """
+    """Return laws with predictions of all stretches of time, and the observations (s,)."""
     assert observations.groups is not None
     all_units, all_predictions = [units], [[predictions for _, predictions in fitted]]
     for number in range(int(stretches.max()) - 1, 0, -1):

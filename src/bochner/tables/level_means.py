@@ -27,12 +27,7 @@ def target_columns(y: object) -> Array:
 def level_scores(
     codes: NDArray[np.intp], target: Array, clip: float, removal: Removal
 ) -> tuple[Array, Array] | None:
-    r"""Return scores of all levels, and out-of-fold scores (n,) of the rows, if levels differ.
-
-    The score of a level with :math:`n_g` rows is
-    :math:`\sum_{i \in g} (y_i - \bar y) / (n_g + \sigma^2_w / \sigma^2_b) / \sigma_b`. Rows that
-    are removed together are in one fold. Rows of a stretch have scores from the rows before it.
-    """
+    """Return scores of all levels, and out-of-fold scores (n,) of the rows, if levels differ."""
     stretch = np.zeros(len(codes)) if removal.stretches is None else removal.stretches
     earlier = np.flatnonzero(stretch == 0)
     spread = _variances(codes[earlier], target[earlier])

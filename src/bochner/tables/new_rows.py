@@ -70,11 +70,7 @@ class Donors:
     def draws(
         self, values: Array, is_unknown: NDArray[np.bool_], is_new: NDArray[np.bool_]
     ) -> Chosen:
-        """Return the donors (n, N_DRAWS, d) of the unknown entries of rows (n, d); -1 elsewhere.
-
-        Donors of new levels, ``is_new`` (n, d), have all levels equally often, because a new level
-        may resemble any. Draws of a row depend on its known entries only.
-        """
+        """Return the donors (n, N_DRAWS, d) of the unknown entries of rows (n, d); -1 elsewhere."""
         n, dim = values.shape
         donors = np.full((n, N_DRAWS, dim), -1)
         filled = np.repeat(np.where(is_unknown, np.nan, values)[:, None], N_DRAWS, axis=1)

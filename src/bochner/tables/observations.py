@@ -1,9 +1,4 @@
-"""Observations of a table, the distinct rows of their inputs, and errors of observations left out.
-
-Observations with equal inputs share a row of the kernel matrix, a *cell*, which saves time: a
-posterior only depends on the mean of the targets in a cell and the sum of their weights. Each
-observation is still left out by itself.
-"""
+"""Observations of a table, their distinct rows (*cells*), and errors of observations left out."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace

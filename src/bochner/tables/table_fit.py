@@ -59,10 +59,7 @@ def fitted_laws(
     progress: Progress,
     labels: NDArray[np.int64] | None = None,
 ) -> tuple[list[TableEncoder], ScoredLaws]:
-    """Return encoders, and base models with their predictions of left-out rows.
-
-    ``targets`` maps targets to the scaled targets (n, t) of a fit, with mean zero at the rows.
-    """
+    """Return encoders, and base models of scaled targets (n, t) with left-out predictions."""
     if rows.weights is not None:
         check_takes_weights(settings.base_models)
     progress("encoding the table")

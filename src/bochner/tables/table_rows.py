@@ -210,11 +210,7 @@ def table_rows(
     *,
     are_counts: bool = False,
 ) -> TableRows:
-    """Return the rows of positive weight, with the groups that are left out together.
-
-    If ``are_counts``, each row is repeated as often as its weight says. Tables with equal rows are
-    sorted by their entries, so that counts and repeated rows in any order give the same model.
-    """
+    """Return the rows of positive weight, with the groups that are left out together."""
     if groups is not None and time is not None:
         raise ValueError(
             "groups and time both define which rows are left out together: give one of them."

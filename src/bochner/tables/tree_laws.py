@@ -1,9 +1,4 @@
-r"""Gradient-boosted trees among the laws of a table, with out-of-fold predictions.
-
-scikit-learn fits the trees to the encoded columns. The one-hot levels of a column become one
-categorical input, the waves of a cycle its phase. Some trees are fitted to the residuals of a ridge
-regression, because trees are constant beyond the training rows and a line is not.
-"""
+"""Gradient-boosted trees, also of a ridge regression's residuals, with out-of-fold predictions."""
 
 from collections.abc import Callable
 from dataclasses import dataclass

@@ -45,11 +45,7 @@ class TreeInputs:
         *,
         has_waves: bool = False,
     ) -> "TreeInputs":
-        """Return the inputs; columns with one index in ``shared``, not negative, are one-hot.
-
-        ``cycles`` (c, 2) are the first column and the number of wave columns of each cycle; the
-        fundamental wave is first. The wave columns remain inputs if ``has_waves``.
-        """
+        """Return the inputs; columns with one index in ``shared`` are one input, as are cycles."""
         if cycles is not None and len(cycles):
             waves = np.concatenate([first + np.arange(width) for first, width in cycles])
             inputs = cls.of(columns if has_waves else np.setdiff1d(columns, waves), shared)

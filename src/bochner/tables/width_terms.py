@@ -123,10 +123,7 @@ class WidthTerms:
         offset: Array | None = None,
         stretches: Chosen | None = None,
     ) -> tuple[tuple[Curve, ...], BinaryTerms]:
-        """Return curves of inputs (n, c) and terms of encoded rows (n, d), fitted to scores (n,).
-
-        Each of the ``stretches`` (n,) of time has a penalised term that new rows do not have.
-        """
+        """Return curves of inputs (n, c) and terms of rows (n, d), fitted to scores (n,)."""
         offset = np.zeros(len(scores)) if offset is None else offset
         basis, penalties, ends = self._basis(inputs, X), self._penalties(), self._ends()
         if stretches is not None:
