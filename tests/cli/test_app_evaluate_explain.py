@@ -45,7 +45,7 @@ def test_errors_on_a_table_are_those_of_its_predictions(regressor, tmp_path):
     assert values["rmse"] == pytest.approx(np.sqrt(np.mean(residual**2)))
     assert values["coverage"] == np.mean((lower <= frame["y"]) & (frame["y"] <= upper))
     printed = run("evaluate", regressor, path).stdout
-    assert f"{values['rmse']:.4g}" in printed
+    assert f"{values['rmse']:.3g}" in printed
     assert "for the rows of this file" in " ".join(printed.split())
 
 
@@ -167,10 +167,10 @@ def test_several_targets(tmp_path):
     text = run("predict", model, path, "--interval", "90").stdout
     found = pd.read_csv(pd.io.common.StringIO(text))
     np.testing.assert_allclose(
-        found[["y_prediction", "z_prediction"]], loaded.predict(features), rtol=1e-12
+        found[["y_prediction", "z_prediction"]], loaded.predict(features), rtol=5e-4, atol=1e-3
     )
     lower, _ = loaded.predict_interval(features, 0.9)
-    np.testing.assert_allclose(found[["y_lower", "z_lower"]], lower, rtol=1e-12)
+    np.testing.assert_allclose(found[["y_lower", "z_lower"]], lower, rtol=5e-4, atol=1e-3)
     shown = json.loads(run("evaluate", model, write(frame, tmp_path / "t.csv"), "--json").stdout)
     assert [target["name"] for target in shown["targets"]] == ["y", "z"]
 

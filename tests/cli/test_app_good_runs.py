@@ -67,7 +67,7 @@ def test_the_commands_and_the_version_are_listed():
 def row(output, method):
     """Return the values of a method's errors, without their standard errors."""
     line = next(line for line in output.splitlines() if line.startswith(method))
-    line = re.sub(r" ± \S+", "", line.removeprefix(method).replace(" %", ""))
+    line = re.sub(r" ± \S+", "", line.removeprefix(method).replace(" %", "").replace("< ", ""))
     return [np.nan if cell == "–" else float(cell) for cell in line.split()]
 
 
@@ -99,7 +99,7 @@ def test_fit_compares_methods_and_states_the_coverage(has_catboost, tmp_path, mo
     assert places == sorted(places)
     record = library.load(out).record_
     assert errors["bochner"][3] == pytest.approx(100 * record["test_coverage"], abs=0.05)
-    assert errors["bochner"][0] == pytest.approx(record["test_rmse"], rel=1e-3)
+    assert errors["bochner"][0] == pytest.approx(record["test_rmse"], rel=5e-3)
     assert f"intervals contain {100 * record['test_coverage']:.1f} % of the 30 test" in flat
 
 
@@ -110,12 +110,12 @@ def test_classes_are_compared_by_their_log_loss(tmp_path):
     assert "intervals" not in result.stdout
     loss, error, area, _ = row(result.stdout, "bochner")
     record = library.load(out).record_
-    assert error == pytest.approx(record["test_error"], rel=1e-3)
-    assert loss == pytest.approx(record["test_log_loss"], rel=1e-3)
+    assert error == pytest.approx(100.0 * record["test_error"], abs=0.05)
+    assert loss == pytest.approx(record["test_log_loss"], abs=0.005)
     assert area == pytest.approx(record["test_auc"], rel=1e-3)
-    assert error < 0.3
+    assert error < 30.0
     flat = " ".join(result.stdout.split())
-    assert f"The predicted 'y' is right for {100 * (1 - error):.0f} % of new rows" in flat
+    assert f"The predicted 'y' is right for {100 - error:.0f} % of new rows" in flat
     assert np.isfinite(row(result.stdout, "gradient-boosted trees")).all()
     assert np.isnan(row(result.stdout, "RBFSampler + RidgeCV")[0])
 

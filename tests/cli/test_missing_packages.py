@@ -22,7 +22,7 @@ COMMANDS = {
     "evaluate": "evaluate m.bochner t.csv",
     "explain": "explain m.bochner --column a --plot x.svg",
     "forecast": "forecast s.csv --target y --horizon 3 --report f.html --holidays DE --no-compare",
-    "diagnose": "diagnose t.csv",
+    "diagnose": "diagnose t.csv --kernel gaussian",
     "sheet": "predict m.bochner t.xlsx --out p.csv",
 }
 RUN = """

@@ -340,7 +340,7 @@ def components(
     >>> y = np.sin(np.pi * t / 6.0) + 0.1 * np.random.default_rng(0).normal(size=60)
     >>> display = plot.components(Forecaster(random_state=0).fit(y), np.arange(72.0))
     >>> display.names
-    ['trend', '12 steps', 'remainder']
+    ['12 steps', 'remainder', 'trend']
     """
     as_level(level)
     at = forecast_times(model, times)
