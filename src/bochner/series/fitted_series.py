@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.random import Generator
 from numpy.typing import ArrayLike, NDArray
+from scipy.special import ndtri
 
 from bochner._base.arrays import Array
 from bochner._base.progress import Progress
@@ -64,6 +65,20 @@ class FittedSeries:
         """Raise ValueError if there are more patterns than inputs, as in a damaged file."""
         if len(self.patterns) > self.law.inputs.shape[1]:
             raise ValueError(f"{len(self.patterns)} patterns of {self.law.inputs.shape[1]} inputs")
+
+    def effects(self, level: float) -> dict[str, Array]:
+        """Return mean and ends of the interval (3,) of the effect of each input and pattern.
+
+        They are those of one unit, on the scale of the transformed values.
+        """
+        n_given = self.law.inputs.shape[1] - len(self.patterns)
+        given = self.input_names or [f"input {i}" for i in range(n_given)]
+        names = [*given, *(pattern.name for pattern in self.patterns)]
+        if not names:
+            return {}
+        mean, std = self.law.input_effects()
+        ends = ndtri(0.5 + 0.5 * level * np.array([0.0, -1.0, 1.0]))
+        return dict(zip(names, mean[:, None] + std[:, None] * ends, strict=True))
 
     def at(self, horizon: object, X: object) -> Ahead:
         """Return the rows to predict at for a number of steps, or for requested times."""
