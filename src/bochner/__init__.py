@@ -30,8 +30,7 @@ Examples
 True
 """
 
-# Names are imported when they are first used. They are stated twice: for type checkers and editors,
-# and with their modules for Python; a test checks that both agree.
+# Names are imported when they are first used; type checkers and editors read them below.
 
 from importlib.metadata import version
 from typing import TYPE_CHECKING
@@ -89,41 +88,4 @@ if TYPE_CHECKING:
     from bochner.tables.table_classifier import TableClassifier as TableClassifier
     from bochner.tables.table_regressor import TableRegressor as TableRegressor
 else:
-    __getattr__, __dir__, __all__ = on_demand(
-        __name__,
-        {
-            "bochner.datasets": (),
-            "bochner.kernels": (),
-            "bochner.papers": (),
-            "bochner.plot": (),
-            "bochner._base.progress": ("FitProgress",),
-            "bochner.linear.diagnosis_result": ("Diagnosis",),
-            "bochner.linear.diagnosis": ("diagnose",),
-            "bochner.linear.asymmetric_kernel_ridge": ("AsymmetricKernelRidge",),
-            "bochner.linear.asymmetric_pair_ridge": ("AsymmetricPairRidge",),
-            "bochner.learned.learned_kernel_classifier": ("LearnedKernelClassifier",),
-            "bochner.learned.learned_kernel_regressor": ("LearnedKernelRegressor",),
-            "bochner.learned.similarity_features": ("SimilarityFeatures",),
-            "bochner.series.forecaster": ("Forecaster",),
-            "bochner.learned.locally_stationary_models": (
-                "LocallyStationaryClassifier",
-                "LocallyStationaryRegressor",
-            ),
-            "bochner.gaussian_process.gaussian_process_classifier": ("GaussianProcessClassifier",),
-            "bochner.gaussian_process.gaussian_process_regressor": ("GaussianProcessRegressor",),
-            "bochner.gaussian_process.kernel_glm": ("KernelGLMClassifier", "KernelGLMRegressor"),
-            "bochner.linear.krein_ridge": ("KreinRidge",),
-            "bochner.linear.krein_ridge_classifier": ("KreinRidgeClassifier",),
-            "bochner.tables.table_classifier": ("TableClassifier",),
-            "bochner.tables.table_regressor": ("TableRegressor",),
-            "bochner.features.positive_features": ("PositiveFeatures",),
-            "bochner.features.transformer": ("FourierFeatures",),
-            "bochner.adapters.onnx": ("export_onnx",),
-            "bochner.files.model_file": ("load", "save"),
-            "bochner._base.registry": ("register",),
-            "bochner.spectral.decompositions": ("spectral_measure",),
-            "bochner.spectral.frequencies": ("Frequencies",),
-            "bochner.tables.encoder": ("TableEncoder",),
-            "bochner.files.table_reading": ("read_table",),
-        },
-    )
+    __getattr__, __dir__, __all__ = on_demand(__name__)

@@ -320,8 +320,7 @@ def floored(values: SomeFloats) -> SomeFloats:
 def jittered_cholesky(matrix: Array, ridge: float = 0.0, scale: float = 0.0) -> Array:
     """Return the lower Cholesky factor of ``matrix + ridge I``, with jitter added if needed.
 
-    The jitter grows from 1e-15 to 1e-6 of the mean diagonal, or of a greater ``scale``; a matrix
-    that needs more raises ``LinAlgError``. Only the factor is allocated.
+    The jitter grows from 1e-15 to 1e-6 of the mean diagonal, or of a greater ``scale``.
     """
     diagonal = np.arange(len(matrix))
     scale = max(float(np.mean(np.diagonal(matrix))), scale) + ridge

@@ -1,9 +1,4 @@
-"""Validation of rows, targets, labels, random states and named choices.
-
-Numbers are bounded so that squares and products stay finite floats: by `LARGEST_ENTRY` for rows, by
-`LARGEST_TARGET` and its inverse for targets. All further checks are scikit-learn's, plus checks of
-entries that NumPy would silently convert to numbers.
-"""
+"""Validation of rows, targets, labels, random states and named choices."""
 
 import datetime
 from collections.abc import Collection, Iterator, Mapping

@@ -62,8 +62,7 @@ def absence(path: Path) -> str:
 def replacing(path: Path) -> Iterator[Path]:
     """Yield a temporary path to write, which replaces ``path`` only if the block succeeds.
 
-    A link is followed, and temporary files of killed writers are removed. Raises ``OSError``, with
-    the name of the file, if it may not be written, is a device or has no folder.
+    Raises ``OSError`` with the name of a file that may not be written.
     """
     try:
         path = path.resolve()

@@ -100,7 +100,9 @@ def in_order(
         for block in blocks:
             yield block, function(block)
         return
-    with ThreadPoolExecutor(n_threads, initializer=_share_blocks) as pool:
+    with ThreadPoolExecutor(
+        n_threads, initializer=setattr, initargs=(_THREAD, "shares_blocks", True)
+    ) as pool:
         waiting = iter(blocks)
         asked = deque(pool.submit(function, b) for b in islice(waiting, 2 * n_threads + 1))
         try:
@@ -111,10 +113,6 @@ def in_order(
         finally:
             for future in asked:
                 future.cancel()
-
-
-def _share_blocks() -> None:
-    _THREAD.shares_blocks = True
 
 
 def _take_over() -> None:

@@ -1,19 +1,9 @@
-r"""The compiled loop of :mod:`bochner.spectral.wave_formulas`.
+r"""The compiled loop of :mod:`bochner.spectral.wave_formulas`, on whole vector registers.
 
-In float64 an angle is :math:`k \pi/2 + r` with :math:`|r| \le \pi/4`; sine and cosine of ``r`` are
-polynomials, and the quarter ``k`` exchanges them and gives their signs.
-
-In float32 an angle is :math:`2 \pi (k + f)` with :math:`|f| \le 1/2`. Sine and cosine are those of
-angles within a quarter of a turn, and so one polynomial computes both:
-:math:`\cos 2 \pi f = \sin 2 \pi (1/4 - |f|)`. The fractions of a row are computed in float64 before
-its waves are computed in float32. One loop for both would run on half of the vector registers.
-
-Without branches or table look-ups, the loops run on whole vector registers.
-
-References
-----------
-Cody and Waite, "Software manual for the elementary functions", 1980, for the reduction with
-:math:`\pi/2` in parts. The coefficients for float64 are those of fdlibm (Sun Microsystems, 1993).
+In float64 an angle is :math:`k \pi/2 + r` with :math:`|r| \le \pi/4`; the quarter ``k`` exchanges
+polynomials of sine and cosine (fdlibm, 1993) and gives their signs. In float32 an angle is
+:math:`2 \pi (k + f)`, and one polynomial computes both, as
+:math:`\cos 2 \pi f = \sin 2 \pi (1/4 - |f|)`; ``f`` is computed in float64.
 """
 
 import math

@@ -7,6 +7,4 @@ from bochner._base.on_demand import on_demand
 if TYPE_CHECKING:
     from bochner.files.safetensors_container import ModelFileError as ModelFileError
 else:
-    __getattr__, __dir__, __all__ = on_demand(
-        __name__, {"bochner.files.safetensors_container": ("ModelFileError",)}
-    )
+    __getattr__, __dir__, __all__ = on_demand(__name__)

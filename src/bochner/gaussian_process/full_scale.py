@@ -1,22 +1,16 @@
 r"""Gaussian processes on very many rows: landmarks, and nearest neighbours for the residuals.
 
-With features :math:`\phi(x) = R^{-1} k(L, x)`, :math:`R R^\top = k(L, L)`, of landmarks ``L``, a
-function is :math:`f(x) = \phi(x) \cdot u + r(x)`, where :math:`u` is standard normal. Residuals
-with their noise, :math:`e_i = r(x_i) + \varepsilon_i` of covariance :math:`S`, are conditioned on
-near neighbours among the earlier rows:
+With features :math:`\phi(x)` of landmarks a function is :math:`f(x) = \phi(x) \cdot u + r(x)`,
+:math:`u` standard normal. Residuals with noise, of covariance :math:`S`, are conditioned on near
+neighbours among the earlier rows:
 
 .. math:: e_i \mid e_N \sim N(a_i^\top e_N, d_i), \quad a_i = S_{NN}^{-1} S_{Ni}, \quad
           d_i = S_{ii} - a_i^\top S_{Ni}.
 
-The rows :math:`(\phi(x_i) - \Phi_N^\top a_i) / \sqrt{d_i}` of a matrix :math:`U`, and the targets
-transformed in the same way, are a linear model with noise of variance one: :math:`u` has the
-posterior precision :math:`I + U^\top U`. The expected log evidence is too low by at most
-:math:`\tfrac12 \sum_i \log(d_i / d_i^*)`, where :math:`d_i^*` are the variances given all earlier
-rows.
-
-Sources: Snelson and Ghahramani, "Sparse Gaussian processes using pseudo-inputs", 2006; Vecchia,
-"Estimation and model identification for continuous spatial processes", 1988; Gyger, Furrer and
-Sigrist, "Vecchia-inducing-points full-scale approximations for Gaussian processes", 2025.
+The rows :math:`(\phi(x_i) - \Phi_N^\top a_i) / \sqrt{d_i}` of a matrix :math:`U` are those of a
+linear model with noise of variance one: :math:`u` has the posterior precision :math:`I + U^\top U`.
+The expected log evidence is too low by at most :math:`\tfrac12 \sum_i \log(d_i / d_i^*)`, where
+:math:`d_i^*` are variances given all earlier rows (Vecchia, 1988; Gyger, Furrer and Sigrist, 2025).
 """
 
 from collections.abc import Iterator, Sequence
@@ -283,11 +277,7 @@ class Residuals(NamedTuple):
     def joint(
         self, X: Array, laws: Sequence[Conditional], near: Places, given: ObservedRows
     ) -> Array:
-        """Return covariances (n, n) of function values minus weighted targets of neighbours.
-
-        Minus :math:`p p^T`, where ``p`` (n, q) are features minus weighted features of neighbours,
-        they are the covariances of the residuals given their neighbours.
-        """
+        """Return covariances (n, n) of function values minus weighted targets of neighbours."""
         used, inverse = np.unique(near, return_inverse=True)
         shape, ends = (len(X), len(used)), np.arange(len(X) + 1) * near.shape[1]
         weights = csr_array(

@@ -195,8 +195,7 @@ class KernelGLM(KernelParameters, BaseEstimator, ABC):
 
     def _validated(self, X: object) -> Any:
         check_is_fitted(self, "posterior_")
-        X = validated(self, X, accept_sparse="csr", dtype=FLOATS, reset=False)
-        return X
+        return validated(self, X, accept_sparse="csr", dtype=FLOATS, reset=False)
 
     def _features(self, X: InputRows) -> tuple[Array, Array]:
         """Return features (n, P) of rows, and the variances (n,) that features leave out."""

@@ -1,10 +1,9 @@
 r"""The Laplace approximation of a model on features, for any likelihood.
 
-The latent value of a row is :math:`z \cdot w + r`, with weights :math:`w` and a residual :math:`r`
-of variance :math:`\lambda`, which features leave out. The mode of both is found by Newton's method.
-Residuals are independent given the weights, and are eliminated row by row: with the curvature
-:math:`W` of the log density, the weights have the curvature :math:`(I + \lambda W)^{-1} W`, and the
-log determinant of the negative Hessian gains :math:`\log |I + \lambda W|`.
+The latent value of a row is :math:`z \cdot w + r`, with a residual :math:`r` of variance
+:math:`\lambda`. Residuals are eliminated row by row: with the curvature :math:`W` of the log
+density, the weights have the curvature :math:`(I + \lambda W)^{-1} W`, and the log determinant of
+the negative Hessian gains :math:`\log |I + \lambda W|`.
 """
 
 from dataclasses import dataclass
@@ -59,11 +58,9 @@ stored in an array: the Hessian of many functions is then one product of matrice
 @register(shapes={"coef": "pl", "whitener": "qq"})
 @dataclass(frozen=True, slots=True, eq=False)
 class LaplacePosterior:
-    r"""The normal approximation of the weights of ``P`` features for each of ``L`` functions.
+    """The normal approximation of the weights of ``P`` features for each of ``L`` functions.
 
-    Latent values are :math:`f = Z w + c + r`, with the ``centre`` ``c`` and residuals ``r`` of new
-    rows. The mean of the weights is their posterior mode, and their covariance is the inverse of
-    the negative Hessian there.
+    Latent values are :math:`f = Z w + c + r`, with the ``centre`` ``c`` and residuals ``r``.
     """
 
     coef: Array  # (P, L): the mode
@@ -235,8 +232,7 @@ def find_mode(
 ) -> Mode:
     """Return the mode of weights and residuals by Newton's method with backtracking.
 
-    ``precision`` (P,) is the prior precision of the weights; its first entry also divides the
-    variances of residuals. ``start`` is near the mode. Raises ``LinAlgError`` if none is found.
+    ``precision`` (P,) is the prior precision of the weights, the first also that of residuals.
     """
     n_latent, variance = likelihood.n_latent, rows.residual / precision[0]
     if start is None:

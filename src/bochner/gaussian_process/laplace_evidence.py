@@ -267,11 +267,9 @@ class LaplaceSearch:
         return mode
 
     def penalty(self, x: Array) -> tuple[float, Array]:
-        r"""Return the negative log prior of alpha, up to a constant, and its gradient.
+        r"""Return :math:`\log(1 + 1 / (\alpha s^2))` and its gradient by log alpha.
 
-        The standard deviation :math:`\sigma = \alpha^{-1/2}` has a half-Cauchy prior of scale ``s``
-        (Gelman, "Prior distributions for variance parameters in hierarchical models", 2006). The
-        penalty is :math:`\log(1 + \sigma^2 / s^2)` nats, which increases slowly for strong signals.
+        It is the negative log of a half-Cauchy prior of scale ``s`` (Gelman, 2006).
         """
         slope, scale = np.zeros(len(x)), self.likelihood.signal_scale
         if self.alpha is not None or scale is None:

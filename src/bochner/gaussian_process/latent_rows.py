@@ -18,11 +18,8 @@ from bochner.gaussian_process.likelihood import Likelihood, shaped
 class LatentRows:
     """Targets, and features of ``g`` rows followed by a constant, block by block.
 
-    Targets of equal rows share a residual. With landmarks, ``X`` therefore has distinct rows, and
-    ``row`` (n,) is the row of each target. The latent function of zero weights is ``centre``, the
-    prior mean of the constant, plus ``offset`` (n,), the logarithm of exposures; latent values
-    (g, L) of the methods are differences from it. Features of up to 256 MiB are stored; larger ones
-    are recomputed in every pass.
+    Targets of equal rows share a residual: ``row`` (n,) is the row of each target. Latent values
+    (g, L) of the methods are differences from ``centre`` plus ``offset`` (n,), the log exposures.
     """
 
     X: Any  # (g, d)

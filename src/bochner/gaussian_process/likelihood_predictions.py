@@ -133,7 +133,10 @@ class LikelihoodMixture:
         is_discrete = self.laws[0].is_discrete
         most = _MOST_COUNTS if is_discrete else _MOST_LAWS
         if len(self.laws) > most:
-            return self._some(most).quantiles(level)
+            index = np.linspace(0, len(self.laws) - 1, most).astype(np.intp)  # evenly spaced
+            laws = tuple(self.laws[i] for i in index)
+            some = replace(self, laws=laws, mean=self.mean[index], variance=self.variance[index])
+            return some.quantiles(level)
         centre = self.mean.mean(axis=0)
         if is_discrete:
             return whole_quantiles(self.distribution, level, centre)
@@ -144,12 +147,6 @@ class LikelihoodMixture:
     def _unscaled(self, y: Array) -> Array:
         """Return targets (n,) with deviations from the mean latent values divided by ``factor``."""
         return as_array(y + (1.0 / self.factor - 1.0) * (y - self.mean.mean(axis=0)))
-
-    def _some(self, count: int) -> "LikelihoodMixture":
-        """Return the mixture of at most ``count`` of the likelihoods, evenly spaced."""
-        index = np.linspace(0, len(self.laws) - 1, count).astype(np.intp)
-        laws = tuple(self.laws[i] for i in index)
-        return replace(self, laws=laws, mean=self.mean[index], variance=self.variance[index])
 
     def _each(self) -> list[tuple[NumberLikelihood, Array, Array]]:
         return list(zip(self.laws, self.mean, self.variance, strict=True))

@@ -1,6 +1,5 @@
 """Likelihoods with additive noise: normal, Student-t and censored normal targets."""
 
-from abc import abstractmethod
 from dataclasses import dataclass, replace
 from typing import ClassVar, Self
 
@@ -76,6 +75,10 @@ class LocationLikelihood(NumberLikelihood):
 
     scale: float | None
 
+    def __post_init__(self) -> None:
+        for name in self.learnable:
+            object.__setattr__(self, name, optional_scale(name, getattr(self, name)))
+
     @property
     def unit(self) -> float:
         return known("scale", self.scale)
@@ -83,9 +86,12 @@ class LocationLikelihood(NumberLikelihood):
     def checked(self, y: Array) -> Array:
         return as_array(y)
 
-    @abstractmethod
+    def sample(self, rng: np.random.Generator, f: Array) -> Array:
+        return rng.normal(f, self.unit)
+
     def noise_variances(self) -> tuple[Array, Array]:
         """Return variances (K,) and weights (K,) of the normal components of the noise."""
+        return np.array([self.unit**2]), np.ones(1)
 
     @property
     def noise_variance(self) -> float:
@@ -145,9 +151,6 @@ class GaussianLikelihood(LocationLikelihood):
 
     scale: float | None = None
 
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "scale", optional_scale("scale", self.scale))
-
     def log_density(self, y: Array, f: Array) -> Array:
         return as_array(_normal_log_density((y - f) / self.unit) - np.log(self.unit))
 
@@ -156,12 +159,6 @@ class GaussianLikelihood(LocationLikelihood):
 
     def curvature(self, y: Array, f: Array) -> Array:
         return np.full(np.broadcast(y, f).shape, self.unit**-2)
-
-    def sample(self, rng: np.random.Generator, f: Array) -> Array:
-        return rng.normal(f, self.unit)
-
-    def noise_variances(self) -> tuple[Array, Array]:
-        return np.array([self.unit**2]), np.ones(1)
 
 
 @register
@@ -193,10 +190,6 @@ class StudentTLikelihood(LocationLikelihood):
     scale: float | None = None
 
     learnable = ("df", "scale")
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "df", optional_scale("df", self.df))
-        object.__setattr__(self, "scale", optional_scale("scale", self.scale))
 
     @property
     def degrees_of_freedom(self) -> float:
@@ -303,7 +296,7 @@ class CensoredGaussianLikelihood(LocationLikelihood):
             value = getattr(self, name)
             if value is not None:
                 object.__setattr__(self, name, as_finite_scalar(name, value))
-        object.__setattr__(self, "scale", optional_scale("scale", self.scale))
+        LocationLikelihood.__post_init__(self)
         if self.left is None and self.right is None:
             raise ValueError(
                 "Give left or right, the limit at which targets are censored, or both."
@@ -354,12 +347,6 @@ class CensoredGaussianLikelihood(LocationLikelihood):
     def _distances(self, f: Array) -> tuple[Array, Array]:
         """Return ``(left - f) / scale`` and ``(f - right) / scale``."""
         return (self._left - f) / self.unit, (f - self._right) / self.unit
-
-    def sample(self, rng: np.random.Generator, f: Array) -> Array:
-        return rng.normal(f, self.unit)
-
-    def noise_variances(self) -> tuple[Array, Array]:
-        return np.array([self.unit**2]), np.ones(1)
 
     def log_predictive(self, y: Array, mean: Array, variance: Array) -> Array:
         return self._log_density(y, mean, np.sqrt(variance + self.unit**2))

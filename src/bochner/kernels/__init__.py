@@ -3,98 +3,63 @@
 from typing import TYPE_CHECKING
 
 from bochner._base.registry import register
-from bochner.kernels.asymmetric import Bilinear, CoshGaussian, ShiftGaussian, SinhGaussian
-from bochner.kernels.base import Kernel, OnColumns, Product, Scaled, Sum, Transposed
-from bochner.kernels.categorical import Categorical, Ordinal
+from bochner.kernels.asymmetric import Bilinear as Bilinear
+from bochner.kernels.asymmetric import CoshGaussian as CoshGaussian
+from bochner.kernels.asymmetric import ShiftGaussian as ShiftGaussian
+from bochner.kernels.asymmetric import SinhGaussian as SinhGaussian
+from bochner.kernels.base import Kernel as Kernel
+from bochner.kernels.base import OnColumns as OnColumns
+from bochner.kernels.base import Product as Product
+from bochner.kernels.base import Scaled as Scaled
+from bochner.kernels.base import Sum as Sum
+from bochner.kernels.base import Transposed as Transposed
+from bochner.kernels.categorical import Categorical as Categorical
+from bochner.kernels.categorical import Ordinal as Ordinal
 from bochner.kernels.definiteness import Definiteness as Definiteness
 from bochner.kernels.function_kernels import Domain as Domain
-from bochner.kernels.function_kernels import (
-    DotProduct,
-    NonNegative,
-    Profiled,
-    Radial,
-    RealSpace,
-    Stationary,
-    UnitSphere,
-)
+from bochner.kernels.function_kernels import DotProduct as DotProduct
 from bochner.kernels.function_kernels import Metric as Metric
-from bochner.kernels.harmonizable import Harmonizable, LocallyStationary
-from bochner.kernels.inner_product import (
-    NTK,
-    TL1,
-    ArcCosine,
-    DeltaGaussian,
-    Hellinger,
-    Polynomial,
-    SphericalPolynomial,
-    Tanh,
-)
-from bochner.kernels.linear import Constant, Linear, White
-from bochner.kernels.spectral_mixture import ModulatedWaves, SpectralMixture
-from bochner.kernels.stationary import (
-    Anova,
-    Cauchy,
-    Correlation,
-    Exponential,
-    Gaussian,
-    Laplacian,
-    Matern,
-    Periodic,
-    RationalQuadratic,
-)
+from bochner.kernels.function_kernels import NonNegative as NonNegative
+from bochner.kernels.function_kernels import Profiled as Profiled
+from bochner.kernels.function_kernels import Radial as Radial
+from bochner.kernels.function_kernels import RealSpace as RealSpace
+from bochner.kernels.function_kernels import Stationary as Stationary
+from bochner.kernels.function_kernels import UnitSphere as UnitSphere
+from bochner.kernels.harmonizable import Harmonizable as Harmonizable
+from bochner.kernels.harmonizable import LocallyStationary as LocallyStationary
+from bochner.kernels.inner_product import NTK as NTK
+from bochner.kernels.inner_product import TL1 as TL1
+from bochner.kernels.inner_product import ArcCosine as ArcCosine
+from bochner.kernels.inner_product import DeltaGaussian as DeltaGaussian
+from bochner.kernels.inner_product import Hellinger as Hellinger
+from bochner.kernels.inner_product import Polynomial as Polynomial
+from bochner.kernels.inner_product import SphericalPolynomial as SphericalPolynomial
+from bochner.kernels.inner_product import Tanh as Tanh
+from bochner.kernels.linear import Constant as Constant
+from bochner.kernels.linear import Linear as Linear
+from bochner.kernels.linear import White as White
+from bochner.kernels.spectral_mixture import ModulatedWaves as ModulatedWaves
+from bochner.kernels.spectral_mixture import SpectralMixture as SpectralMixture
+from bochner.kernels.stationary import Anova as Anova
+from bochner.kernels.stationary import Cauchy as Cauchy
+from bochner.kernels.stationary import Correlation as Correlation
+from bochner.kernels.stationary import Exponential as Exponential
+from bochner.kernels.stationary import Gaussian as Gaussian
+from bochner.kernels.stationary import Laplacian as Laplacian
+from bochner.kernels.stationary import Matern as Matern
+from bochner.kernels.stationary import Periodic as Periodic
+from bochner.kernels.stationary import RationalQuadratic as RationalQuadratic
 
 if TYPE_CHECKING:
-    from bochner.kernels.adapter import KernelAdapter
+    from bochner.kernels.adapter import KernelAdapter as KernelAdapter
 
-__all__ = [
-    "NTK",
-    "TL1",
-    "Anova",
-    "ArcCosine",
-    "Bilinear",
-    "Categorical",
-    "Cauchy",
-    "Constant",
-    "Correlation",
-    "CoshGaussian",
-    "DeltaGaussian",
-    "DotProduct",
-    "Exponential",
-    "Gaussian",
-    "Harmonizable",
-    "Hellinger",
-    "Kernel",
-    "KernelAdapter",
-    "Laplacian",
-    "Linear",
-    "LocallyStationary",
-    "Matern",
-    "ModulatedWaves",
-    "NonNegative",
-    "OnColumns",
-    "Ordinal",
-    "Periodic",
-    "Polynomial",
-    "Product",
-    "Profiled",
-    "Radial",
-    "RationalQuadratic",
-    "RealSpace",
-    "Scaled",
-    "ShiftGaussian",
-    "SinhGaussian",
-    "SpectralMixture",
-    "SphericalPolynomial",
-    "Stationary",
-    "Sum",
-    "Tanh",
-    "Transposed",
-    "UnitSphere",
-    "White",
-]
+_CLASSES = {n: c for n, c in globals().items() if isinstance(c, type) and c is not Domain}
+__all__ = sorted(
+    ("KernelAdapter", *(n for n, c in _CLASSES.items() if issubclass(c, Kernel | Domain)))
+)
 
-for _cls in list(globals().values()):
-    if isinstance(_cls, type) and issubclass(_cls, Kernel) and not _cls.__abstractmethods__:
+for _cls in _CLASSES.values():
+    if issubclass(_cls, Kernel) and not _cls.__abstractmethods__:
         register(_cls)
 
 _ELSEWHERE = {

@@ -60,26 +60,19 @@ def definiteness(
 ) -> Definiteness:
     r"""Return whether :math:`\kappa_1((x + y)/2 - c)\, \kappa_s(x - y)` is positive definite.
 
-    **Sufficient.** With the lag :math:`\delta`, an envelope :math:`e^{-u^\top \Sigma u / 2}` leaves
-    the kernel positive definite exactly when :math:`e^{\delta^\top \Sigma \delta / 8}
-    \kappa_s(\delta)` is. If :math:`\kappa_s` is :math:`e^{-\delta^\top S \delta / 2}` times any
-    positive definite function, it is where :math:`T = S - \Sigma / 4` is positive semidefinite, and
-    only there if that function is constant. For an envelope :math:`e^{-u^\top \Sigma u / 2} \sum_q
-    w_q \cos(m_q \cdot u)`, a shift of frequencies by :math:`m_q` has at most the norm of a term of
-
-    .. math:: \sum_{m_q \neq 0} w_q\, e^{m_q^\top T^{-1} m_q / 8} \leq w_0,
-
-    where :math:`w_0` is the weight without a mean; an :math:`m_q` outside the range of :math:`T`
-    fails. Sums over such terms of either factor, with positive weights, stay positive definite.
+    **Sufficient.** With :math:`\kappa_s` equal to :math:`e^{-\delta^\top S \delta / 2}` times any
+    positive definite function, an envelope :math:`e^{-u^\top \Sigma u / 2}` leaves the kernel
+    positive definite if :math:`T = S - \Sigma / 4` is positive semidefinite, and only then if that
+    function is constant. For an envelope
+    :math:`e^{-u^\top \Sigma u / 2} \sum_q w_q \cos(m_q \cdot u)` it suffices that
+    :math:`\sum_{m_q \neq 0} w_q\, e^{m_q^\top T^{-1} m_q / 8} \leq w_0`, the weight without a mean.
 
     **Necessary.** :math:`\kappa_1 \geq 0`, and by Cauchy and Schwarz
 
     .. math:: \kappa_1(u)\, |\kappa_s(\delta)| \leq \kappa_s(0)
               \sqrt{\kappa_1(u + \tfrac\delta 2)\, \kappa_1(u - \tfrac\delta 2)}.
 
-    Pairs of points that violate it are searched on lines through the centre: along the axes, the
-    diagonal, the means, and the eigenvectors of every :math:`T`. If neither condition decides, the
-    result is undecided.
+    Pairs of points that violate it are searched on lines through the centre.
     """
     slow, fast = gaussian_terms(envelope, dim), gaussian_terms(stationary, dim)
     if all(term.is_exact for term in slow) and _suffices(slow, fast):

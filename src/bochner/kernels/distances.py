@@ -1,8 +1,4 @@
-"""Pairwise distances, equal to `scipy.spatial.distance.cdist` in half the time.
-
-Columns with the same value in most rows, such as one-hot columns, take little time: only pairs of
-rows in which both values differ from it are computed.
-"""
+"""Pairwise distances, faster than `scipy.spatial.distance.cdist` for one-hot columns."""
 
 from typing import Literal
 

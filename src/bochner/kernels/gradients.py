@@ -1,10 +1,8 @@
 r"""Derivatives of kernels by their left argument, in closed form.
 
 For a kernel of a scaled distance :math:`r`, with :math:`\delta = x - y`, the derivative is
-:math:`\partial k / \partial x_a = (k'(r) / r)\, \delta_a / \ell_a^2`; sums, multiples and products
-follow the rules for derivatives. Where a kernel has a kink, at equal rows or entries, the
-derivative is set to zero, the mean of the one-sided derivatives. Derivatives with respect to codes
-of levels are zero, and so are derivatives with respect to inputs that a kernel on columns ignores.
+:math:`\partial k / \partial x_a = (k'(r) / r)\, \delta_a / \ell_a^2`. At a kink it is the mean of
+the one-sided derivatives, zero; so are derivatives by codes of levels and by unused inputs.
 """
 
 from collections.abc import Iterator

@@ -18,7 +18,7 @@ from bochner._base.names import nearest
 SEPARATOR = "__"
 
 _MOST_SHOWN = 20
-"""Largest number of entries of a field that a repr shows in full: two lines of a screen."""
+"""Largest number of entries of a field, or columns, that a repr shows in full: two lines."""
 
 _ENDS = 3
 """Number of entries that a repr shows of each axis of a longer field, the last of them included."""
@@ -276,8 +276,6 @@ def refuse_mixed(kernel: Any) -> None:
         if name.endswith("constant_value") and isinstance(value, NamedParameters):
             refuse_sklearn(kernel)
 
-
-_MOST_SHOWN = 20  # number of columns that are printed in full
 
 Columns = tuple[int | str, ...]
 """Columns that a kernel is on: names, and positions, of which negative ones count from the end."""

@@ -13,13 +13,4 @@ if TYPE_CHECKING:
     from bochner.learned.exact_inference import ExactInference as ExactInference
     from bochner.learned.locally_stationary_models import LearnedEnvelope as LearnedEnvelope
 else:
-    __getattr__, __dir__, __all__ = on_demand(
-        __name__,
-        {
-            "bochner.learned.chain_parameters": ("Chains",),
-            "bochner.learned.chain_plan": ("Sampler",),
-            "bochner.learned.chain_models": ("DenseStructure", "SparseStructure", "Structure"),
-            "bochner.learned.exact_inference": ("ExactInference",),
-            "bochner.learned.locally_stationary_models": ("LearnedEnvelope",),
-        },
-    )
+    __getattr__, __dir__, __all__ = on_demand(__name__)

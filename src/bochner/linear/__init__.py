@@ -10,11 +10,4 @@ if TYPE_CHECKING:
     from bochner.linear.feature_errors import FeatureErrors as FeatureErrors
     from bochner.linear.solver_plan import RidgeSolver as RidgeSolver
 else:
-    __getattr__, __dir__, __all__ = on_demand(
-        __name__,
-        {
-            "bochner.linear.feature_errors": ("FeatureErrors",),
-            "bochner.linear.diagnosis_result": ("SingularValues", "Spectrum"),
-            "bochner.linear.solver_plan": ("RidgeSolver",),
-        },
-    )
+    __getattr__, __dir__, __all__ = on_demand(__name__)

@@ -20,13 +20,4 @@ if TYPE_CHECKING:
     from bochner.papers import gabasr as gabasr
     from bochner.papers import grff as grff
 else:
-    __getattr__, __dir__, __all__ = on_demand(
-        __name__,
-        {
-            "bochner.papers.ask_rff": (),
-            "bochner.papers.bank": (),
-            "bochner.papers.digmm": (),
-            "bochner.papers.gabasr": (),
-            "bochner.papers.grff": (),
-        },
-    )
+    __getattr__, __dir__, __all__ = on_demand(__name__)

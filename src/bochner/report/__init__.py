@@ -10,4 +10,4 @@ from bochner._base.on_demand import on_demand
 if TYPE_CHECKING:
     from bochner.report.page import Report as Report
 else:
-    __getattr__, __dir__, __all__ = on_demand(__name__, {"bochner.report.page": ("Report",)})
+    __getattr__, __dir__, __all__ = on_demand(__name__)

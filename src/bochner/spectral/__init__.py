@@ -31,34 +31,4 @@ if TYPE_CHECKING:
     from bochner.spectral.schemes import Structured as Structured
     from bochner.spectral.schemes import Uniforms as Uniforms
 else:
-    __getattr__, __dir__, __all__ = on_demand(
-        __name__,
-        {
-            "bochner.spectral.decompositions": ("Jordan",),
-            "bochner.spectral.feature_factors": ("CosineFactors", "Envelope", "FeatureFactor"),
-            "bochner.spectral.laws": (
-                "BlockLaw",
-                "Chi",
-                "Elliptical",
-                "Independent",
-                "Isotropic",
-                "Law",
-                "NoMeasureError",
-                "RadialLaw",
-                "Student",
-            ),
-            "bochner.spectral.measure": ("Part", "SpectralMeasure"),
-            "bochner.spectral.profiles": ("Profile",),
-            "bochner.spectral.schemes": (
-                "Coordinates",
-                "Directions",
-                "Iid",
-                "MinimumEnergy",
-                "Orthogonal",
-                "QuasiMonteCarlo",
-                "Scheme",
-                "Structured",
-                "Uniforms",
-            ),
-        },
-    )
+    __getattr__, __dir__, __all__ = on_demand(__name__)

@@ -76,26 +76,18 @@ def designed_measure(
 ) -> SpectralMeasure:
     r"""Return a signed measure of a few atoms that reproduces the kernel at distances up to R.
 
-    R is the greatest distance in ``pairs`` of rows, plus 5 % if the kernel is defined there. Beyond
-    R the measure is only bounded, not fitted. The masses ``a`` of atoms with kernels
-    :math:`\Lambda` in ``dim`` inputs solve the linear program
+    R is the greatest distance in ``pairs`` of rows, plus 5 % if the kernel is defined there. The
+    masses ``a`` of atoms with kernels :math:`\Lambda` in ``dim`` inputs solve the linear program
 
     .. math:: \min_a \sum_i |a_i| c_i \quad \text{subject to} \quad
               \Big| \sum_i a_i \Lambda_i(z) - k(z) \Big| \leq \delta
               \quad \text{for } z \in [0, R],
 
     and the sum stays below 1.2 times the kernel's greatest value beyond R. The cost :math:`c_i` is
-    the standard deviation of one frequency of atom ``i`` plus 0.01, so that the total variation is
-    bounded. Each tolerance :math:`\delta` gives one program for independent frequencies and, if
-    ``orthogonal``, one for frequencies in orthogonal blocks. The solution with the least mean
-    square error predicted for ``n_frequencies`` is returned, unless it has more atoms than
-    frequencies, or its sampled kernel may exceed 1.5 times the kernel's greatest value far from the
-    data (within four standard deviations). Equal arguments are solved once.
-
-    If weights will be ``fitted`` afterwards and this solution has a relative error above one half,
-    one with :math:`\delta` of at most a tenth of the kernel's greatest value is preferred, because
-    a measure without mass leaves nothing to fit. ``max_error`` is the greatest error on a grid five
-    times finer than the program's. Raises ``NoMeasureError`` for a kernel that is not a function of
+    the standard deviation of one frequency of atom ``i`` plus 0.01. Of the solutions for several
+    :math:`\delta`, the one with the least mean square error predicted for ``n_frequencies`` is
+    returned. If weights will be ``fitted`` and its relative error is above one half, a smaller
+    :math:`\delta` is preferred. Raises ``NoMeasureError`` for a kernel that is not a function of
     one distance or of the inner product, ``ValueError`` for a function that is not continuous.
     """
     search = _cached_search if _is_hashable(kernel) else _search
@@ -289,9 +281,8 @@ def _candidates(
 def broad_proposal(rows: Array, length: float) -> SpectralMeasure:
     """Return a positive measure with frequencies for most similarity functions of rows (n, d).
 
-    ``length`` is a typical distance of rows, such as their median. Half of the mass is on shells,
-    for functions of the lag, from a tenth to thirteen times the inverse length; half on damped
-    Gaussians, for functions of the inner product. The weights are then fitted by least squares.
+    Half of the mass is on shells, from a tenth to thirteen times the inverse ``length``, half on
+    damped Gaussians. The weights are then fitted by least squares.
     """
     dim = rows.shape[1]
     radius = float(np.sqrt(squared_norms(rows).max())) or 1.0

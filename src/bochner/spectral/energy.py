@@ -1,13 +1,9 @@
 r"""Minimum-energy directions: evenly spread normal frequencies of a Gaussian kernel.
 
 Frequencies :math:`z_j = r_j u_j` estimate a kernel at lags :math:`\Delta \sim N(0, s I)` with a
-mean square error that depends on the directions through the energy
+mean square error that depends on the directions only through the energy
 
-.. math:: E = \frac{1}{2 m^2} \sum_{ij} e^{-s |z_i - z_j|^2 / 2} + e^{-s |z_i + z_j|^2 / 2}
-
-alone, because products of two cosines have this mean, and the mean of one cosine depends on its
-radius only. L-BFGS lowers the energy at fixed radii, starting from orthogonal blocks. The result
-depends only on the numbers of rows and inputs; every draw uses it with a random rotation.
+.. math:: E = \frac{1}{2 m^2} \sum_{ij} e^{-s |z_i - z_j|^2 / 2} + e^{-s |z_i + z_j|^2 / 2}.
 """
 
 from functools import lru_cache

@@ -48,6 +48,11 @@ class FeatureFactor(ABC):
         """Return the factors with the arguments exchanged."""
         return self
 
+    def __reduce__(self) -> tuple[object, ...]:
+        # Through the constructor, so that copies are checked and read-only, too.
+        names = [field.name for field in fields(self)]  # type: ignore[arg-type]
+        return type(self), tuple(getattr(self, name) for name in names)
+
 
 @register
 @dataclass(frozen=True, slots=True, eq=False)
@@ -98,9 +103,6 @@ class Envelope(FeatureFactor):
         for name in ("left", "right"):
             if getattr(self, name) is not None:
                 object.__setattr__(self, name, frozen_array(name, getattr(self, name), None))
-
-    def __reduce__(self) -> tuple[object, ...]:
-        return Envelope, (self.rate, self.radius, self.left, self.right, self.others)
 
     @classmethod
     def none(cls, m: int, dim: int = 0) -> "Envelope":
@@ -210,9 +212,6 @@ class CosineFactors(FeatureFactor):
         object.__setattr__(self, "v", v)
         object.__setattr__(self, "phase", frozen_array("phase", self.phase, v.shape[:1]))
 
-    def __reduce__(self) -> tuple[object, ...]:
-        return CosineFactors, (self.v, self.phase)
-
     @classmethod
     def none(cls, m: int, dim: int) -> "CosineFactors":
         """Return ``m`` cosine factors equal to one everywhere."""
@@ -254,14 +253,12 @@ class CosineFactors(FeatureFactor):
 @register
 @dataclass(frozen=True, slots=True, eq=False)
 class Amplitudes(FeatureFactor):
-    r"""Real amplitude functions that multiply features; each frequency uses one of a few.
+    r"""Real amplitude functions that multiply features; frequency ``j`` uses number ``index[j]``.
 
     .. math:: a_g(x) = \exp\big(-\tfrac14 \|W_g^\top x - b_g\|^2\big)
               \sum_r c_{gr} \cos(\mu_{gr} \cdot x + \varphi_{gr})
 
-    ``index`` (m,) is the number ``g`` of each frequency's function; ``window`` (G, d, q) and
-    ``centre`` (G, q) are ``W`` and ``b``, where ``W = 0`` means no window; ``mu`` (G, R, d),
-    ``coef`` and ``phase`` (G, R) are those of the cosines.
+    ``window`` (G, d, q), ``centre`` (G, q), ``coef`` (G, R), ``mu`` (G, R, d), ``phase`` (G, R).
     """
 
     index: Array
@@ -285,9 +282,6 @@ class Amplitudes(FeatureFactor):
         arrays = {name: frozen_array(name, getattr(self, name), shapes[name]) for name in shapes}
         for name, array in (arrays | {"index": index, "window": window, "mu": mu}).items():
             object.__setattr__(self, name, array)
-
-    def __reduce__(self) -> tuple[object, ...]:
-        return Amplitudes, self._arrays
 
     @classmethod
     def of(cls, factors: "Amplitudes | CosineFactors") -> "Amplitudes":
@@ -334,12 +328,7 @@ class Amplitudes(FeatureFactor):
         return np.exp((lag * lag) @ decay) * (np.cos(angle) @ sums)
 
     def matrices(self) -> tuple[Array, ...]:
-        r"""Return the matrices that compute the factors of rows by matrix products.
-
-        The factors are :math:`\exp(((X W - b)^2) D) \circ (\cos(X M + \varphi)\, C)`, with
-        elementwise squares and the matrices ``W`` (d, k), ``b`` (k,), ``D`` (k, m), ``M`` (d, l),
-        :math:`\varphi` (l,) and ``C`` (l, m).
-        """
+        r"""Return the matrices of :math:`\exp(((X W - b)^2) D) \circ (\cos(X M + \varphi)\, C)`."""
         (n_functions, n_waves, d), q = self.mu.shape, self.window.shape[2]
         is_factor = as_array(np.arange(n_functions)[:, None] == self.index)
         window = self.window.transpose(1, 0, 2).reshape(d, -1)

@@ -23,10 +23,8 @@ class HadamardRows:
     .. math:: \omega = A\, [H S_q \cdots H S_1]\, C
 
     with one block in brackets for every ``D`` rows: ``H`` is the orthonormal Hadamard matrix of
-    order ``D``, a power of two, and each :math:`S` a diagonal of ``signs`` (b, q, D). ``row_scale``
-    (m,) is the diagonal of ``A``, where the last block may be incomplete, and ``column_scale`` (d,)
-    that of ``C``, which cuts the first ``d`` of ``D`` columns. NumPy's functions convert the object
-    to the array (m, d) that it represents, at each call.
+    order ``D``, each :math:`S` a diagonal of ``signs`` (b, q, D); ``row_scale`` (m,) and
+    ``column_scale`` (d,) are the diagonals of ``A`` and ``C``.
     """
 
     signs: Signs

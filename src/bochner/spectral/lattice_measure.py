@@ -21,14 +21,12 @@ _ROUGH = 0.01  # relative error above which a warning is due
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Lattice(Law):
-    r"""Finitely many frequencies (n_atoms, d), each with a probability and a phase (n_atoms,).
+    """Finitely many frequencies (n_atoms, d), each with a probability and a phase (n_atoms,).
 
-    A draw at atom ``n`` has the term :math:`\cos(\omega_n \cdot \Delta + \theta_n)`. If there are
-    at least as many draws as atoms, every atom is used with its weight in the measure, and the
-    result is exact for every scheme. Otherwise each draw maps one uniform variable through the
-    inverse of the cumulative probabilities; neighbouring atoms have neighbouring frequencies.
-    ``aliasing`` and ``truncation`` bound the errors of the grid and of coefficients left out, in
-    units of the kernel; ``amplitude`` is the greatest square of the ``factor`` of every cosine.
+    With at least as many draws as atoms, every atom has its weight in the measure. Otherwise each
+    draw maps one uniform variable through the inverse of the cumulative probabilities. ``aliasing``
+    and ``truncation`` bound the errors of grid and omitted coefficients, ``amplitude`` the square
+    of the ``factor`` of every cosine.
     """
 
     omega: Array
@@ -202,19 +200,13 @@ def lattice_measure(
               d\Delta.
 
     As ``k`` is real, a pair ``n, -n`` is one atom of mass :math:`2 |c_n|` and phase
-    :math:`\arg c_n`. Beyond the lags of the data ``k`` is tapered smoothly to zero at the faces of
-    the box, so that the series falls off as fast as ``k`` is smooth. The integral is a fast Fourier
-    transform on :math:`2^{15}`, :math:`1024^2` or :math:`128^3` lags.
+    :math:`\arg c_n`. Beyond the lags of the data ``k`` is tapered smoothly to zero.
 
     ``function`` maps lags (n, dim) to real, finite values (n,); ``dim`` is 1 to 3. ``reach``, one
     number or one per input, is the greatest :math:`|\Delta_i|` that matters; ``None`` means as far
-    as ``k`` exceeds ``tol`` times its greatest value, looked for between 1e-6 and 1e6. With
-    ``symmetric``, :math:`k(-\Delta) = k(\Delta)`, and the measure is real and returned as its
-    positive and its negative part. ``tol`` bounds twice the sum of the sizes of the omitted
-    coefficients, relative to the greatest value of ``k`` within reach. ``max_error`` is the larger
-    of the estimated error and the greatest error at several hundred lags within reach. Raises
-    ``TypeError`` or ``ValueError`` if the function is complex, not finite, zero throughout, or not
-    symmetric although ``symmetric`` is set, or if it does not fall off and ``reach`` is ``None``.
+    as ``k`` exceeds ``tol`` times its greatest value. A ``symmetric`` function has a real measure.
+    ``tol`` bounds the relative sum of the sizes of omitted coefficients. Raises ``TypeError`` or
+    ``ValueError`` for a function that is complex, not finite, zero, or does not fall off.
     """
     lengths = None
     if reach is not None:

@@ -27,9 +27,8 @@ _LAG_BYTES = 2**8  # memory in bytes to evaluate one lag, for the size of blocks
 class Box:
     """Values (N,) * d of a tapered function on a grid over a box centred at the lag zero.
 
-    ``N`` is even; the first face along each axis is at ``-half_width`` (d,). ``peak`` is the
-    greatest absolute value within the data's lags, and ``taper_error`` bounds the error that the
-    taper causes there, both in units of the function.
+    The first face is at ``-half_width`` (d,); ``taper_error`` bounds the error within the data's
+    lags.
     """
 
     values: Array
@@ -160,11 +159,9 @@ _LEAST_GAIN = 0.98  # a larger box must lower the cost by 2 %
 class Series:
     r"""A Fourier series :math:`\sum_n c_n \exp(i\, \omega_n \cdot \Delta)` on a lattice.
 
-    Complex ``coefficients`` :math:`c_n` of shape (2 K_1 + 1, ..., 2 K_d + 1) have frequency zero
-    in the middle, and ``c[-n]`` is the conjugate of ``c[n]``. ``spacing`` (d,) is the distance of
-    lattice points. The errors hold for :math:`|\Delta_i| \leq` ``reach[i]``, in units of the
-    function: of grid and taper (``aliasing``), of coefficients left out (``truncation``), and the
-    greatest measured one (``checked``). ``peak`` is the greatest absolute value within reach.
+    ``coefficients`` (2 K_1 + 1, ..., 2 K_d + 1) have frequency zero in the middle; ``spacing`` (d,)
+    is the distance of lattice points. Errors hold for :math:`|\Delta_i| \leq` ``reach[i]``: of grid
+    and taper (``aliasing``), of omitted coefficients (``truncation``), and measured (``checked``).
     """
 
     coefficients: Complex

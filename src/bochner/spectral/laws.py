@@ -103,9 +103,7 @@ class Draw:
     r"""Frequencies drawn from a law, with importance weights and phases.
 
     The mean of :math:`\rho_j \cos(\omega_j \cdot x - \nu_j \cdot y + \theta_j)` is the kernel, with
-    ``omega`` (m, d), importance weights ``ratio`` (m,), :math:`\rho \geq 0` of mean one, ``phase``
-    (m,), ``nu`` (m, d2) or ``None`` for ``omega``, and optional factors of every cosine at either
-    argument.
+    ``ratio`` :math:`\rho \geq 0` of mean one, and ``nu`` (m, d2) or ``None`` for ``omega`` (m, d).
     """
 
     omega: Matrix

@@ -53,25 +53,17 @@ def least_squares_weights(
 ) -> FittedWeights:
     r"""Fit the frequencies' weights to a Gram matrix, shrunk towards the current weights.
 
-    Written in its coefficients :math:`b`, the kernel is a sum of terms of known values,
-
-    .. math:: \hat k(x, y) = \sum_j a_j \cos(\varphi_j + \theta_j)
-              = \sum_j \alpha_j \cos \varphi_j - \beta_j \sin \varphi_j, \qquad
-              \varphi_j = \omega_j \cdot x - \nu_j \cdot y.
-
-    By default the coefficients are the weights, :math:`b = a`, and phases are fixed. With
-    ``phases``, as needed for an asymmetric kernel, the coefficients are both
-    :math:`\alpha_j = a_j \cos \theta_j` and :math:`\beta_j = a_j \sin \theta_j`. With :math:`T_j`
-    the values of a term at :math:`n \times n_2` pairs of rows,
+    The kernel is a sum of terms :math:`b_j T_j` of known values, where :math:`b = a` are the
+    weights or, with ``phases``, both :math:`\alpha_j = a_j \cos \theta_j` and
+    :math:`\beta_j = a_j \sin \theta_j`:
 
     .. math:: \min_b \Big\| K - \sum_j b_j T_j \Big\|_F^2 / (n n_2) + \lambda \|b - b_0\|^2
 
     is solved by its normal equations in :math:`O((n + n_2) m^2 + n n_2 m + m^3)`. The
     :math:`\lambda` with the least error on the held-out rows is taken, or :math:`b_0` itself.
 
-    ``nonnegative`` keeps the weights of a positive definite kernel nonnegative; together with
-    ``phases`` it raises ``ValueError``. No kernel value of left rows ``far`` (n_far, d) or right
-    rows ``far_right`` (n_far, d2) against held-out rows may exceed ``ceiling`` in size.
+    ``nonnegative`` weights exclude ``phases``. No kernel value of left rows ``far`` (n_far, d) or
+    right rows ``far_right`` (n_far, d2) against held-out rows may exceed ``ceiling`` in size.
     """
     if phases and nonnegative:
         raise ValueError(
@@ -95,8 +87,10 @@ def least_squares_weights(
             best, least = coefficient, error
     if best is None:
         return FittedWeights(frequencies.weight, frequencies.phase, least, prior_error)
-    weight, phase = _polar(best) if phases else (best, frequencies.phase)
-    return FittedWeights(weight, phase, least, prior_error)
+    if not phases:
+        return FittedWeights(best, frequencies.phase, least, prior_error)
+    alpha, beta = np.split(best, 2)
+    return FittedWeights(np.hypot(alpha, beta), np.arctan2(beta, alpha), least, prior_error)
 
 
 def _terms(frequencies: Frequencies, *, phases: bool) -> tuple[Frequencies, Array]:
@@ -106,11 +100,6 @@ def _terms(frequencies: Frequencies, *, phases: bool) -> tuple[Frequencies, Arra
         return frequencies.with_weights(np.ones_like(a)), a
     prior: Array = np.concatenate([a * np.cos(theta), a * np.sin(theta)])
     return frequencies.with_weights(np.ones_like(a), np.zeros_like(a)), prior
-
-
-def _polar(coefficient: Array) -> tuple[Array, Array]:
-    alpha, beta = np.split(coefficient, 2)
-    return np.hypot(alpha, beta), np.arctan2(beta, alpha)
 
 
 def _sides(unit: Frequencies, sample: Sample) -> tuple[Array, Array]:
@@ -193,20 +182,16 @@ def least_squares_masses(
 ) -> list[Frequencies]:
     r"""Return the parts' frequencies with masses fitted to a Gram matrix by least squares.
 
-    With :math:`\hat K_g` the Gram matrix of a part at its present mass, factors :math:`\xi_g` of
-    the masses solve
+    With :math:`\hat K_g` the Gram matrix of a part, factors :math:`\xi_g` of the masses solve
 
     .. math:: \min_\xi \Big\| K - \sum_g \xi_g \hat K_g \Big\|_F^2 \quad \text{subject to} \quad
-              \xi \geq 0, \quad \sum_g \xi_g \hat k_g(0) = k(0),
+              \xi \geq 0, \quad \sum_g \xi_g \hat k_g(0) = k(0)
 
-    so that no mass changes its sign (He, He, Liu, Huang, "Random Fourier features for asymmetric
-    kernels", 2022, (12) and Algorithm 2). Imaginary parts, whose phases are a quarter turn, are
-    zero at lag zero. The equality is left out for ``None``, or if a part has further phases.
-
-    Every feasible :math:`\xi` is a convex combination of vertices, at each of which one real part
-    has all of :math:`k(0)`, plus nonnegative multiples of rays: one for each imaginary part, and
-    one for each pair of real parts of opposite sign, whose masses grow by the same amount. The
-    multipliers are found exactly, by nonnegative least squares.
+    (He, He, Liu, Huang, "Random Fourier features for asymmetric kernels", 2022, (12) and Algorithm
+    2). The equality is left out for ``None``, or if a part has further phases. Every feasible
+    :math:`\xi` is a convex combination of vertices, at each of which one real part has all of
+    :math:`k(0)`, plus nonnegative multiples of rays: one for each imaginary part, and one for each
+    pair of real parts of opposite sign. Nonnegative least squares finds the multipliers.
     """
     if not parts:
         raise ValueError("At least one part of a measure is needed, got none.")
@@ -264,11 +249,7 @@ def _feasible(values: Array, value_at_zero: float | None) -> tuple[Array, Array]
 
 
 def _least(columns: Array, n_vertices: int) -> Array:
-    r"""Return the :math:`z \geq 0` of least :math:`\|Mz\|`, its first ``n_vertices`` summing to 1.
-
-    The scaled solution of :math:`\min \|Mz\|^2 + (1 - \sum z_i)^2` satisfies the conditions of
-    Karush, Kuhn and Tucker of that problem.
-    """
+    r"""Return the :math:`z \geq 0` of least :math:`\|Mz\|`; ``n_vertices`` entries sum to one."""
     triangle = np.linalg.qr(columns, mode="r")
     ends = np.arange(columns.shape[1]) < n_vertices
     system = np.concatenate([triangle, ends[None].astype(np.float64)])

@@ -1,13 +1,9 @@
 r"""The measure of :math:`e^{\langle x, y \rangle}` on imaginary frequencies, adapted to rows.
 
 With ``u`` and ``v`` the mapped centred queries and keys, and :math:`z = u + v`,
-
-.. math:: e^{\langle u, v \rangle} = e^{-\|u\|^2/2 - \|v\|^2/2}\, E\, e^{\omega \cdot z},
-          \qquad \omega \sim N(0, I).
-
-The variance grows exponentially with :math:`\|z\|^2`, so maps and centres make
-:math:`E \|z\|^2` least, and the Gaussian proposal of the frequencies is the best one for the second
-moments of ``z`` that remain.
+:math:`e^{\langle u, v \rangle} = e^{-\|u\|^2/2 - \|v\|^2/2}\, E\, e^{\omega \cdot z}` for
+:math:`\omega \sim N(0, I)`. Its variance grows exponentially with :math:`\|z\|^2`, so that maps and
+centres make :math:`E \|z\|^2` least.
 """
 
 from dataclasses import dataclass, fields
@@ -38,10 +34,7 @@ class PositiveFrequencies:
               e^{\omega_j \cdot u - \|u\|^2 / 2}\, e^{\omega_j \cdot v - \|v\|^2 / 2},
 
     whose mean is the kernel if :math:`\omega` (m, q) is standard normal and the weights are
-    :math:`1/m` (Choromanski et al., "Rethinking attention with performers", 2021, Lemma 1). Kernel
-    values are positive, so they can be weights of averages. Logarithms of the weights (m,)
-    are stored, because weights of accurate features differ by many orders. The maps ``left`` (d, q)
-    and ``right`` (d2, q) are ``L`` and ``R``, and the centres (q,) ``c`` and ``c'``.
+    :math:`1/m` (Choromanski et al., "Rethinking attention with performers", 2021, Lemma 1).
     """
 
     omega: Array
@@ -106,9 +99,6 @@ class PositiveFrequencies:
         r"""Return attention outputs (n, t): values (n2, t) of keys averaged for each query.
 
         .. math:: \sum_j \hat k(q_i, k_j)\, v_j \Big/ \sum_j \hat k(q_i, k_j)
-
-        Averages over keys for each feature, then over features for each query, take
-        O((n + n2) m (d + t)) operations; neither overflows.
         """
         left, right = self.log_features(queries), self.log_features_right(keys)
         mass = logsumexp(right, axis=0)
@@ -147,9 +137,8 @@ class PositiveMeasure:
     ) -> "PositiveMeasure":
         r"""Return the measure of :math:`e^{\langle x, y \rangle / T}` for rows (n, d) and (n2, d).
 
-        Of all invertible ``M``, the root of the geometric mean :math:`C_x^{-1} \# C_y` of
-        covariances makes :math:`E \|x M\|^2 + E \|y M^{-\top}\|^2` least. Without ``reshaped``,
-        the precision is one.
+        The root of the geometric mean :math:`C_x^{-1} \# C_y` of covariances is the map ``M`` of
+        least :math:`E \|x M\|^2 + E \|y M^{-\top}\|^2`. Without ``reshaped``, the precision is one.
         """
         means = X.mean(axis=0), Y.mean(axis=0)
         first, second = (_covariance(rows, mean) for rows, mean in zip((X, Y), means, strict=True))
@@ -182,11 +171,9 @@ class PositiveMeasure:
 
 
 def best_precision(square: Array) -> Array:
-    r"""Return the precisions ``S`` (q,) that minimise the mean log variance of the estimate.
+    """Return the precisions ``S`` (q,) that minimise the mean log variance of the estimate.
 
-    With :math:`\lambda_i = E z_i^2`, in each coordinate
-    :math:`-\tfrac12 \log S - \tfrac12 \log(2 - S) + 2 \lambda / (2 - S)` is convex on (0, 2), and
-    its slope is zero at the smaller root of :math:`S^2 - (3 + 2 \lambda) S + 2 = 0`.
+    It is the smaller root of :math:`S^2 - (3 + 2 E z_i^2) S + 2 = 0`.
     """
     middle = 3.0 + 2.0 * np.maximum(square, 0.0)
     # This form avoids the cancellation of the usual formula

@@ -192,11 +192,9 @@ for _cls in (kernels.Gaussian, kernels.Matern, kernels.Exponential, kernels.Rati
 class Geometry:
     """The input of a design: a function of a distance, the atoms to fit, and the data's range.
 
-    ``distance`` and ``damping`` (n_pairs,) belong to the sampled pairs, see
-    :meth:`bochner.spectral.atoms.Atoms.variance`. ``weight`` (n_pairs,) is the share of the entries
-    of a Gram matrix that each pair represents; shares sum to one. ``distinct`` (n_pairs,) are the
-    shares of the entries off its diagonal, or of all entries for a single row. The function is
-    fitted from zero to ``reach``; ``limit`` is the greatest possible distance.
+    ``distance`` and ``damping`` (n_pairs,) belong to the sampled pairs; ``weight`` and ``distinct``
+    (n_pairs,) are their shares of all entries of a Gram matrix, and of those off its diagonal. The
+    function is fitted from zero to ``reach``; ``limit`` is the greatest possible distance.
     """
 
     function: Function

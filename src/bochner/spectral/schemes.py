@@ -1,9 +1,8 @@
 """Sampling schemes: joint distributions of the points that are mapped to frequencies.
 
-A scheme draws unit vectors and points of the cube. A law (:mod:`bochner.spectral.laws`) names the
-blocks of them that it needs and maps them to frequencies, so that every scheme serves every law.
-Each row of each block is marginally uniform, hence every estimate is unbiased (except
-:class:`Structured` in 64 inputs and more); schemes differ in how rows depend on one another.
+A scheme draws blocks of unit vectors and points of the cube, which a law maps to frequencies. Each
+row of each block is marginally uniform, hence every estimate is unbiased (except
+:class:`Structured` in 64 inputs and more).
 """
 
 import math

@@ -185,12 +185,9 @@ _FEWEST_BINS = 512  # per unit of length; the error of the table is about 4e-6
 class ShiftedGaussian(Law):
     r"""Gaussian frequencies times a factor :math:`H(r \cdot \omega)`, or a Jordan part of it.
 
-    The complex measure :math:`H(r \cdot \omega)\, N(0, \ell^{-2} I)(d\omega)`, divided by its total
-    variation, with the ``factor`` :math:`H` and the ``shift`` :math:`r`, in the units of the
-    inputs, whose first entry that is not zero is positive. In polar form each frequency has the
-    phase :math:`\arg H` and a weight in proportion to :math:`|H|`. Jordan parts are drawn by
-    acceptance and rejection (He et al., Algorithm 1 and Appendix B) where points are independent:
-    only :math:`t = r \cdot \omega` is rejected.
+    In polar form each frequency has the phase :math:`\arg H` and a weight in proportion to
+    :math:`|H|`. Jordan parts are drawn by acceptance and rejection (He et al., Algorithm 1 and
+    Appendix B) where points are independent: only :math:`t = r \cdot \omega` is rejected.
     """
 
     length_scale: LengthScale
@@ -334,17 +331,16 @@ def shifted_gaussian_parts(
 def correction(halves: list[Array], s: float) -> Array:
     r"""Return factors (m,) of the weights that reduce the kernel's error at lag zero.
 
-    With :math:`g = \cos t`, the mean of :math:`|H| \cos\theta` is the estimate at a zero lag,
-    linear in the mean of ``g``, whose expectation is known. Each half A of the draws corrects the
-    second half B by a regression on ``g``: the weights in B grow by the share
+    The estimate at lag zero is linear in the mean of :math:`g = \cos t`, whose expectation is
+    known. Each half A of the draws corrects the second half B by a regression on ``g``, with the
+    share
 
     .. math:: \frac{\beta}{2}\, (E g - \bar g_A)\,
               \frac{g(t_j) - \bar g_B}{\operatorname{Var} g}\, \frac{m}{|B| - 1}.
 
-    The factor that belongs to A has mean zero and is independent of B, so the result is unbiased.
-    :math:`\beta = 1 / (1 + 2 \kappa / m)`, with the kurtosis :math:`\kappa` of ``g``, keeps the
-    correction's own noise small when there are few draws. ``halves`` are the values of ``t``, at
-    least two in each, independent of each other; ``s`` is their standard deviation.
+    The factor of A has mean zero and is independent of B, so the result is unbiased.
+    :math:`\beta = 1 / (1 + 2 \kappa / m)`, with the kurtosis :math:`\kappa` of ``g``. ``halves``
+    are independent values of ``t`` with standard deviation ``s``, at least two in each.
     """
     m = sum(map(len, halves))
     variance, kurtosis = _cosine_moments(s)

@@ -25,10 +25,8 @@ _FEWEST_BINS = 1024  # least number of bins of a table
 class Tabulated:
     """The positive (``sign=1``) or negative part (``sign=-1``) of a density on [0, upper].
 
-    Bins, ``left`` to ``right`` (n_bins,), end at the zeros of the density and may have gaps between
-    them. ``cumulative`` (n_bins + 1,) is the mass to the left of each bin, followed by the total
-    mass; ``lean`` (n_bins,) is the density at the left edge divided by the sum of the densities at
-    both edges.
+    Bins, ``left`` to ``right`` (n_bins,), end at zeros of the density. ``cumulative`` (n_bins + 1,)
+    is the mass to the left of each bin; ``lean`` (n_bins,) is the left edge's share of the density.
     """
 
     def __init__(
@@ -92,12 +90,7 @@ _REACH = 2.0  # diameter of the unit sphere; the kernel is set to zero beyond
 def spherical_polynomial_measure(
     degree: int, a: float, dim: int, truncation: float = 10.0
 ) -> SpectralMeasure:
-    r"""Return the Jordan parts of the spherical polynomial kernel's measure, truncated.
-
-    The kernel is :math:`k(z) = (1 - z^2/a^2)^p` on distances :math:`z \leq 2`, with degree :math:`p
-    \geq 1` and :math:`a \geq 2`, and zero beyond. Its measure is cut to :math:`\|\omega\| \leq`
-    ``truncation``, by default the range from which the paper draws, and split by its sign.
-    """
+    r"""Return the Jordan parts of :math:`k(z) = (1 - z^2/a^2)^p`, :math:`z \leq 2`, truncated."""
     masses = {sign: _table(degree, a, dim, truncation, sign).mass for sign in (1, -1)}
     if not masses[1] > 0.0:
         raise ValueError(
@@ -131,15 +124,8 @@ def has_finite_mass(degree: int, a: float, dim: int) -> bool:
 def radial_density(radius: ArrayLike, degree: int, a: float, dim: int) -> Array:
     r"""Return the signed density of the norm of a frequency, :math:`|S^{d-1}| r^{d-1} \mu(r)`.
 
-    The density of the measure itself is the paper's (3), up to a constant,
-
-    .. math:: \mu(r) = (2\pi)^{-d/2} \sum_{i=0}^p \frac{p!}{(p-i)!}
-        \Bigl(1 - \frac{4}{a^2}\Bigr)^{p-i} \Bigl(\frac{2}{a^2}\Bigr)^i
-        \Bigl(\frac{2}{r}\Bigr)^{d/2+i} J_{d/2+i}(2r);
-
-    as printed the constant is that of the unitary transform, a factor :math:`(2\pi)^{d/2}` more.
-    With :func:`~bochner.spectral.atoms.sphere_mean` for Bessel's function the singularity at
-    zero is gone:
+    The density of the measure is the paper's (3), here without its factor :math:`(2\pi)^{d/2}`.
+    With :func:`~bochner.spectral.atoms.sphere_mean` for Bessel's function there is no singularity:
 
     .. math:: |S^{d-1}| r^{d-1} \mu(r) = \sum_{i=0}^p \frac{p!}{(p-i)!}
         \Bigl(1 - \frac{4}{a^2}\Bigr)^{p-i} \Bigl(\frac{2}{a^2}\Bigr)^i

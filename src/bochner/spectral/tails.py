@@ -1,14 +1,9 @@
-r"""Importance sampling of frequencies with half of the draws spread over the tails.
+"""Importance sampling of frequencies with half of the draws spread over the tails.
 
-The variance of a process between rows depends on frequencies that are too high to be determined by
-the rows, and rare under the law of a smooth kernel. Half of the frequencies therefore follow a law
-with equal probability for each decade of the tail. If ``s`` is the probability of a greater radius,
-or of a greater magnitude of a coordinate, under the law of the kernel, this law gives ``s`` the
-density :math:`1 / (s \log(1 / \epsilon))` between :math:`\epsilon` and one. The weight of a
-frequency is the ratio of the kernel's density to that of the mixture, at most two.
-
-Source: Veach and Guibas, "Optimally combining sampling techniques for Monte Carlo rendering",
-1995, for the weights (the balance heuristic).
+The variance of a process between rows depends on frequencies that are rare under the law of a
+smooth kernel. Half of the frequencies therefore follow a law with equal probability for each decade
+of the tail probability. Weights are ratios of densities, at most two (balance heuristic; Veach and
+Guibas, "Optimally combining sampling techniques for Monte Carlo rendering", 1995).
 """
 
 import numpy as np

@@ -59,12 +59,7 @@ def wave_features(
     amplitude: float = 1.0,
     out: NDArray[np.floating] | None = None,
 ) -> NDArray[Any]:
-    """Return the features of one block of inputs, of shape (n, 2m) by sample and (2m, n) by wave.
-
-    Inputs are float64 of shape (n, d) by sample, dense or CSR, and float64 or float32, which is
-    then the type of the features, of shape (d, n) by wave. Frequencies ``omega`` have shape (m, d),
-    phases (m,), and all waves have one ``amplitude``. ``out`` is in C order.
-    """
+    """Return the features of one block of inputs, (n, 2m) by sample and (2m, n) by wave."""
     angle = angle_map(omega, layout)(inputs)
     if layout is MemoryLayout.BY_WAVE and phase is not None:
         angle += phase[:, None].astype(angle.dtype, copy=False)
@@ -89,9 +84,8 @@ def trigonometric_features(
 ) -> Floats:
     r"""Write :math:`[r_j \cos(\omega_j \cdot x + \theta_j)]_j \,\|\, [r_j \sin(\ldots)]_j`.
 
-    These features of rows ``X`` (n, d), dense or CSR, are multiplied by the values of ``factor``
-    and written to ``out`` (n, 2m), in C order; :math:`\omega` is (m, d), ``phase`` and
-    ``amplitude`` are (m,). No further array of size n is allocated, but one block per thread.
+    These features of rows ``X`` (n, d) are multiplied by the values of ``factor`` and written to
+    ``out`` (n, 2m); :math:`\omega` is (m, d), ``phase`` and ``amplitude`` are (m,).
     """
     angles, m = angle_map(omega, MemoryLayout.BY_SAMPLE), len(phase)
 
@@ -121,9 +115,8 @@ def write_waves(
 ) -> None:
     r"""Write :math:`r_j \cos(\alpha_{ij} + \theta_j)` and the same sines, row by row.
 
-    Angles :math:`\alpha` (r, c) are in radians; cosines go to ``out[:, 0]`` and sines to ``out[:,
-    1]`` of ``out`` (r, 2, c). Phases :math:`\theta` (c,) are float64; the amplitude :math:`r` is
-    rounded to the type of ``out``. Angles are reduced to within :math:`\pi / 4` in float64.
+    Angles :math:`\alpha` are (r, c) and phases (c,); cosines go to ``out[:, 0]``, sines to ``out[:,
+    1]``.
     """
     n_rows, n_angles = angle.shape
     shift = 0.0 if phase is None else phase

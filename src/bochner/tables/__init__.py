@@ -9,10 +9,4 @@ if TYPE_CHECKING:
     from bochner.tables.sensitivity import Effect as Effect
     from bochner.tables.sensitivity import VarianceShares as VarianceShares
 else:
-    __getattr__, __dir__, __all__ = on_demand(
-        __name__,
-        {
-            "bochner.tables.contributions": ("Contributions",),
-            "bochner.tables.sensitivity": ("Effect", "VarianceShares"),
-        },
-    )
+    __getattr__, __dir__, __all__ = on_demand(__name__)

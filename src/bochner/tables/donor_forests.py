@@ -1,10 +1,8 @@
-r"""Imputation of unknown entries of rows by draws from training rows.
+"""Imputation of unknown entries of rows by draws from training rows.
 
-The predictive distribution of a row with known entries :math:`x_k` and unknown entries :math:`x_u`
-is :math:`p(y \mid x_k) = \int p(y \mid x_k, x_u) \, p(x_u \mid x_k) \, dx_u`. A training row that
-gives its entry to a row with a gap is a *donor*: a row of the same leaf of a random forest, which
-predicts a column from the other columns (Meinshausen, "Quantile regression forests", 2006). Several
-unknown columns are drawn one after another. Entries must be missing at random.
+A training row that gives its entry to a row with a gap is a *donor*: a row of the same leaf of a
+random forest, which predicts a column from the other columns (Meinshausen, "Quantile regression
+forests", 2006). Several unknown columns are drawn one after another.
 """
 
 from dataclasses import dataclass

@@ -1,12 +1,8 @@
 r"""Predictions for rows with numbers beyond the range of a fit.
 
-With the vector :math:`\delta` from the ends of the ranges to the row, slopes over the distances
-:math:`t_k \delta` within the range give the extrapolated change of the function,
-
-.. math:: \Delta_k = (f(x_{end}) - f(x_{end} - t_k \delta)) / t_k.
-
-Predictions take half of the mean change by each number, at most the change over half of its range.
-Their standard deviation grows with the distance to the largest extrapolated change.
+With the vector :math:`\delta` from the ends of the ranges to the row, the extrapolated change is
+:math:`\Delta_k = (f(x_{end}) - f(x_{end} - t_k \delta)) / t_k`. Predictions take half of the mean
+change by each number; their standard deviation grows with the distance to the largest change.
 """
 
 from collections.abc import Callable, Sequence

@@ -63,9 +63,8 @@ class LeaveOneOutPredictions(NamedTuple):
 class KernelLaw:
     r"""The posterior of a Gaussian process; the training rows are stored elsewhere.
 
-    The mean is :math:`\sum_i c_i k(x_i, x)` over distinct rows. With the factor ``R`` of the first
-    ``m`` rows, the variance of a new target is
-    :math:`s^2 (\alpha + k(x, x) - \|R^\top k(X_{1:m}, x)\|^2)`.
+    The mean is :math:`\sum_i c_i k(x_i, x)`, the variance of a new target
+    :math:`s^2 (\alpha + k(x, x) - \|R^\top k(X_{1:m}, x)\|^2)` with the factor ``R`` of ``m`` rows.
     """
 
     name: str
@@ -226,8 +225,7 @@ def on_landmarks(
     r"""Return the posterior of the Nyström approximation, and its left-out means and variances.
 
     With ``Z`` the first rows and weights ``W``, the coefficients solve
-    :math:`(k(Z, X) W k(X, Z) + \alpha k(Z, Z)) c = k(Z, X) W y`. ``sizes`` are the numbers of
-    landmarks of means and of variances. Rows are in the order of :func:`exact`.
+    :math:`(k(Z, X) W k(X, Z) + \alpha k(Z, Z)) c = k(Z, X) W y`; ``sizes`` are those of ``Z``.
     """
     observed = scored.observed
     n_landmarks, n_of_variance = sizes

@@ -268,9 +268,8 @@ def add_kernel_products(
 ) -> None:
     """Add kernel values times coefficients (t, n) to ``out`` (n', t), or write kernel values.
 
-    ``rows`` (n', c) and ``levels`` (n', b) are the numbers and the codes of new rows, ``profile``
-    is from :meth:`LoopedKernel.arguments`, ``scratch`` and ``bits`` from :func:`scratch_of`.
-    Kernel values are written to ``values`` (n', n) unless it has no columns.
+    ``rows`` (n', c) and ``levels`` (n', b) are the numbers and the codes of new rows. Kernel values
+    are written to ``values`` (n', n) unless it has no columns.
     """
     n_rows = coef.shape[1]
     for start in range(0, n_rows, scratch.shape[1]):

@@ -85,10 +85,9 @@ def folds_of_stretches(stretches: Chosen, times: Chosen) -> Chosen:
 
 
 def effective_number(errors: Array, stretches: Chosen, times: Chosen) -> float:
-    r"""Return the effective number of errors (s, c), whose rows are correlated in time.
+    r"""Return the effective number :math:`s / \tau` of errors (s, c) that are correlated in time.
 
-    If sums of ``b`` errors have the mean square :math:`\tau_b b` times that of an error, ``s``
-    errors determine as much as :math:`s / \tau_b` ones. The greatest factor of runs counts.
+    Sums of ``b`` successive errors have a mean square of at most :math:`\tau b` times an error's.
     """
     total = float(np.sum(errors**2))
     if not total > 0.0:

@@ -114,8 +114,8 @@ class Learner:
         """Fit base models to observations with targets of variance about one.
 
         ``encodings`` have the columns of each encoding of the table, ``cycles`` (c, 2) those of
-        waves (first, number), and ``line`` those of a regression. Kernels are also learned without
-        ``trends``, columns that are monotone in time. With ``labels``, trees have log odds.
+        waves (first, number), ``trends`` those that are monotone in time, ``line`` those of a
+        regression.
         """
         order_rng, search_rng, tree_rng, model_rng = rng.spawn(4)
         removal = removal or Removal()

@@ -128,12 +128,10 @@ def error_and_slope(
     r"""Return the error, its negative derivatives (n, n) by distances, its derivative by log alpha.
 
     Derivatives are by distances for the Laplacian kernel, else by half of the squared distances.
-    With the weights ``W``, :math:`M = (K + \alpha W^{-1})^{-1}`, :math:`c = M y` and residuals
+    With :math:`M = (K + \alpha W^{-1})^{-1}`, :math:`c = M y` and residuals
     :math:`e = M_{gg}^{-1} c` of the group ``g``, a change of the kernel adds
-    :math:`\langle dK, M V M - M u c^\top \rangle` to the weighted mean of squares, where
-    :math:`u = 2 M_{gg}^{-1} W e / n` and ``V`` consists of the groups' blocks of
-    :math:`u e^\top`. Without groups ``u`` and minus ``V`` are those of
-    :meth:`CellObservations.error`.
+    :math:`\langle dK, M V M - M u c^\top \rangle` to the mean of squares, where
+    :math:`u = 2 M_{gg}^{-1} W e / n` and ``V`` consists of the groups' blocks of :math:`u e^\top`.
     """
     dtype: DTypeLike = np.float32 if alpha >= LEAST_SINGLE else np.float64
     gram, slope = _gram_and_slope(kernel, distance.astype(dtype))

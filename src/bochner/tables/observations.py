@@ -64,10 +64,9 @@ class CellObservations:
         r"""Return the residuals (m, t) and relative variances (m,) of observations left out.
 
         ``totals`` (C,) are the weights ``W`` of cells, ``coef`` (C, t) and ``diagonal`` (C,) are
-        :math:`c = M \bar y` and the diagonal of :math:`M = (K + \alpha W^{-1})^{-1}`. With
-        :math:`\hat f = \bar y - \alpha c / W` and :math:`s = \alpha / W - \alpha^2 M_{cc} / W^2`
-        they are :math:`(y_i - \hat f) / (1 - u_i s / \alpha)` and
-        :math:`(\alpha / u_i) / (1 - u_i s / \alpha)`, reduced by :math:`\alpha / W`.
+        :math:`c = M \bar y` and the diagonal of :math:`M = (K + \alpha W^{-1})^{-1}`. Residuals are
+        :math:`(y_i - \hat f) / (1 - u_i s / \alpha)` with :math:`\hat f = \bar y - \alpha c / W`
+        and :math:`s = \alpha / W - \alpha^2 M_{cc} / W^2`.
         """
         share, precision, left = self._shares(totals, diagonal, alpha)
         # Multiplied by the precision, so that a cell of a single observation has no rounding error.

@@ -1,8 +1,7 @@
 r"""The predictive distribution of new targets, from which all predictions of numbers are computed.
 
-A new target of a row is :math:`h(m + s\,Q(U))` with the row's mean :math:`m` and standard deviation
-:math:`s`, the quantile function :math:`Q` of standardised errors, the increasing map :math:`h` to
-the units of the target, and :math:`U` uniform; or a mixture of several such components.
+A new target is :math:`h(m + s\,Q(U))` with the mean :math:`m` and standard deviation :math:`s` of
+its row, quantiles :math:`Q` of errors, and an increasing map :math:`h`, or a mixture of these.
 """
 
 from collections.abc import Callable, Iterator
@@ -52,11 +51,9 @@ _SAME_RANK = 1e-6
 class ScoreLaw:
     r"""The distribution of a new standardised error, estimated from left-out errors (scores).
 
-    The quantile at the level :math:`k / (s + 1)` is the k-th smallest of :math:`s` scores, because
-    a new score is equally likely in each of the intervals between them. The outermost
-    :math:`\sqrt s / 2` scores on each side are replaced by the tail of a normal law with the same
-    mean excess, because functions such as exponentials of the largest score alone have no reliable
-    mean. All quantiles are shifted so that the mean is zero.
+    The quantile at the level :math:`k / (s + 1)` is the k-th smallest of :math:`s` scores. The
+    outermost :math:`\sqrt s / 2` scores on each side are replaced by the tail of a normal law with
+    the same mean excess. All quantiles are shifted so that the mean is zero.
     """
 
     levels: Array  # (k,): Increasing, from 0 to 1

@@ -39,9 +39,7 @@ def member_weights(residuals: Array, share_of_rows: float = 1.0) -> Array:
     r"""Return non-negative weights (K,) that sum to one, given left-out residuals (n, K).
 
     They minimise :math:`w^\top G w + \tau \|w - 1/K\|^2`, where ``G`` (K, K) are the mean products
-    of residuals and :math:`\tau` is a share of their median mean square. The share falls with the
-    effective number of rows, :math:`(\sum_i q_i)^2 / \sum_i q_i^2` of the median squares
-    :math:`q_i`, as few great residuals decide where tails are heavy, times ``share_of_rows``.
+    of residuals; :math:`\tau` falls with the effective number of rows times ``share_of_rows``.
     """
     n_members = residuals.shape[1]
     products = residuals.T @ residuals / max(len(residuals), 1)
@@ -81,12 +79,9 @@ _TINY = 1e-12
 class SumOfLaws:
     r"""A weighted sum of base models (laws), and the left-out scores that calibrate its intervals.
 
-    With weights :math:`w_k`, mean and variance are those of the mixture, :math:`m = \sum_k w_k m_k`
-    and :math:`s^2 = \sum_k w_k (s_k^2 + (m_k - m)^2)`, times the square of a factor :math:`g(x)`
-    (:mod:`bochner.tables.widths`). A new target is :math:`m(x) + s(x) z`, where the errors ``z``
-    have the law of the scores :math:`r_i = (y_i - m_{-i}(x_i)) / s_{-i}(x_i)` of left-out
-    observations (:class:`bochner.tables.predictive.ScoreLaw`). The coverage is empirical. Shapes
-    end with ``*t``: empty for a single target, else the number of targets.
+    With weights :math:`w_k`, mean and variance are :math:`m = \sum_k w_k m_k` and
+    :math:`s^2 = \sum_k w_k (s_k^2 + (m_k - m)^2)`, times the square of a factor :math:`g(x)`. A new
+    target is :math:`m(x) + s(x) z`, where ``z`` has the law of the scores of left-out observations.
     """
 
     laws: Laws

@@ -1,12 +1,8 @@
 r"""Additive logarithms of widths: curves of numbers and terms of indicators, fitted together.
 
-The penalised loss of scores :math:`a_i` is
+The penalised loss of scores :math:`a_i`, with penalties updated by Wood and Fasiolo (2017), is
 
-.. math:: \sum_i f_i + a_i e^{-f_i} + \tfrac12 \sum_j \lambda_j \beta_j^\top S_j \beta_j,
-
-with :math:`f = B \beta`. The penalties :math:`\lambda_j` of curves and groups of indicators are
-updated by Wood and Fasiolo, "A generalized Fellner-Schall method for smoothing parameter
-optimization", 2017: terms without evidence vanish.
+.. math:: \sum_i f_i + a_i e^{-f_i} + \tfrac12 \sum_j \lambda_j \beta_j^\top S_j \beta_j.
 """
 
 from collections.abc import Sequence

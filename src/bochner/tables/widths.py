@@ -1,19 +1,11 @@
 r"""Widths of intervals as functions of the prediction and of the columns.
 
 A factor :math:`g(x)` of the standard deviations is learned from the absolute scores :math:`a_i` of
-left-out observations, with the negative log likelihood of a Laplace law,
-
-.. math:: \sum_i \log g(x_i) + a_i / g(x_i),
-
-which is less sensitive to large errors than squares. :math:`\log g` is a sum of curves of the
-prediction, of the laws' standard deviation and of their disagreement, of terms of levels and
-indicators, of curves of numeric columns, and of boosted trees. Each part is penalised as much as
-its size suggests (:mod:`bochner.tables.width_terms`). The sum and the trees are used if they
-increase the cross-validated likelihood.
-
-Among ``k`` equal rows, the prediction without a target differs from the mean prediction by a
-``k``-th of the target's residual. Curves must not resolve such differences: between two knots, the
-distance times the number of observations is at least several residuals.
+left-out observations, with the negative log likelihood :math:`\sum_i \log g(x_i) + a_i / g(x_i)` of
+a Laplace law. :math:`\log g` is a sum of penalised curves, terms of indicators and boosted trees,
+which is used if it increases the cross-validated likelihood. Between two knots, the distance times
+the number of observations is at least several residuals, so that curves do not resolve the effect
+of a row's own target.
 """
 
 from collections.abc import Callable, Iterator
