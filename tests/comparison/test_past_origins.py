@@ -159,7 +159,7 @@ def test_shares_of_trends_add_up():
     law.probability = partial(SeriesLaw.probability, law)
     series = SimpleNamespace(law=law, patterns=[])
     facts = model_facts(series, pd.RangeIndex(100, 120))
-    assert facts["Outliers"] == "101, ignored"
+    assert facts["Outliers"].startswith("101, ignored (")
     assert facts["Shifts"] == "of the level at 102, 103, 104, 105 and 2 more"
     assert model_facts(series)["Shifts"] == "of the level at 6 times"
     assert facts["Trend"] == "a level (77 %), a line (22 %), a slope (1 %)"

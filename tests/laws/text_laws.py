@@ -105,7 +105,7 @@ def check_random_text_is_left_out(n_tables=6, n=300):
     assert n_used <= 1, n_used
 
 
-def check_groups_are_left_out(n_groups=60, size=5):
+def check_groups_are_left_out(n_groups=60, size=4):
     """Text that names a group has no part in a model of rows from other groups."""
     rng = np.random.default_rng(0)
     names = [" ".join(codes(2, rng)) for _ in range(n_groups)]

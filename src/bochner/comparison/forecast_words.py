@@ -49,6 +49,7 @@ _LONGER_UNITS = {"hour": ("day", 47), "day": ("week", 14), "month": ("year", 12)
 """Units of summaries, and the longest forecast without one."""
 
 _MOST_DAYS = 45  # Longest forecast of days with a summary by week instead of month
+_ONCE = " (a day of the calendar is forecast from its second time on)"
 _MOST_BREAKS = 4  # Largest number of outliers or shifts that are listed
 
 
@@ -76,7 +77,7 @@ def model_facts(series: FittedSeries, index: object = None) -> dict[str, str]:
     if law.transformation in _SCALES:
         facts["Scale"] = _SCALES[law.transformation]
     if len(law.outliers):
-        facts["Outliers"] = f"{_breaks(law, law.outliers, index)}, ignored"
+        facts["Outliers"] = f"{_breaks(law, law.outliers, index)}, ignored{_ONCE}"
     if len(law.shifts):
         facts["Shifts"] = f"of the level at {_breaks(law, law.shifts, index)}"
     return facts
