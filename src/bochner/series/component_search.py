@@ -61,9 +61,7 @@ _N_CYCLES = 12
 """Number of candidate periods of a cycle, in equal ratios: the spectral line of a cycle of short
 memory is wider than the distance between them."""
 
-_SHORTEST_CYCLE = 3.0
-"""Shortest period of a candidate cycle in steps, because values do not resolve shorter cycles."""
-
+_SHORTEST_CYCLE = 3.0  # Shortest period of a candidate cycle in steps, which values resolve
 _FEWEST_CYCLES = 3.0  # Smallest number of periods of a candidate cycle in the range of the rows
 _CYCLE_MEMORY = 3.0  # Prior median of the memory of a cycle, in periods
 _CYCLE_FREEDOM = 0.3
@@ -378,9 +376,8 @@ def learn(
 ) -> tuple[SeriesLaw, list[CalendarPattern]]:
     """Learn the predictive law of a series from ordered times (n,), values (n,) and inputs (n, d).
 
-    Inputs of the law are followed by the indicators of the patterns of the calendar, which are
-    returned, too. Unknown values are NaN. ``clock`` (n,) is local time minus time; None without a
-    time zone.
+    The indicators of the returned patterns follow the inputs of the law. Unknown values are NaN.
+    ``clock`` (n,) is local time minus time; None without a time zone.
     """
     name, units, searcher, fit = _compared(times, values, inputs, clock, plan)
     rows = units.rows(times, TRANSFORMATIONS[name].forward(values), inputs, clock)
