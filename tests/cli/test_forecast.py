@@ -87,8 +87,8 @@ def test_a_model_of_a_series_says_what_it_is_for(made, tmp_path):
     assert "holds a model of a series" in said
     assert "`bochner explain`" in said
     shown = " ".join(bochner("explain", files["bochner"]).stdout.split())
-    law = next(iter(library.load(files["bochner"]).series_.values())).law
-    for name, text in model_facts(law).items():
+    series = next(iter(library.load(files["bochner"]).series_.values()))
+    for name, text in model_facts(series).items():
         assert f"{name.lower()} {text}" in shown
         assert text in " ".join(result.stdout.split())
     assert "independent" not in shown

@@ -157,10 +157,11 @@ def test_shares_of_trends_add_up():
         positions=lambda times: np.rint(10.0 * times).astype(int),
     )
     law.probability = partial(SeriesLaw.probability, law)
-    facts = model_facts(law, pd.RangeIndex(100, 120))
-    assert facts["Outliers"] == "101, ignored"
+    series = SimpleNamespace(law=law, patterns=[])
+    facts = model_facts(series, pd.RangeIndex(100, 120))
+    assert facts["Outliers"].startswith("101, ignored (")
     assert facts["Shifts"] == "of the level at 102, 103, 104, 105 and 2 more"
-    assert model_facts(law)["Shifts"] == "of the level at 6 times"
+    assert model_facts(series)["Shifts"] == "of the level at 6 times"
     assert facts["Trend"] == "a level (77 %), a line (22 %), a slope (1 %)"
     assert facts["Seasons"] == "1 year, cycle of 9 (probability 65 %)"
 
@@ -189,7 +190,7 @@ def test_effects_of_inputs_have_the_units_of_the_values(scale):
     model = Forecaster(transformation=scale, find_cycle=False, random_state=0).fit(y, X)
     flat = np.full(2, {"none": 20.0, "sqrt": 400.0, "log": np.exp(2.0)}[scale])
     one = SeriesForecast("a", y, pd.RangeIndex(200, 202), flat, flat - 1.0, flat + 1.0, X)
-    rows = input_rows(one, model.series_["y"].law, 0.999)
+    rows = input_rows(one, model.series_["y"], 0.999)
     truth = {"none": (-2.0, 0.5), "sqrt": (-76.0, 20.25), "log": (-18.1, 5.1)}[scale]
     assert [row[0] for row in rows] == ["strong", "weak"]
     for row, expected in zip(rows, truth, strict=True):

@@ -1,10 +1,11 @@
 """Bugs in the search for outliers and shifts of the level, with the tests that notice them."""
 
 from mutants.registry import edit, planted
-from series import test_breaks, test_regular
+from series import test_breaks, test_calendar_patterns, test_regular
 
-from bochner.series import breaks
+from bochner.series import breaks, calendar_patterns, fitted_series
 from bochner.series import series_model as model
+from bochner.series.calendar_patterns import CalendarPattern
 from bochner.series.components import LevelShifts
 
 for name, old, new in (
@@ -25,3 +26,27 @@ planted(lambda: test_regular.assert_evidence("shifts", "known"), name="shifts_ar
 planted(lambda: test_regular.assert_evidence("shifts", "known"), name="shifts_do_not_last")(
     edit(LevelShifts, "weights", "times[:, None] >= ", "times[:, None] == ")
 )
+
+for name, place, function, old, new, check in (
+    (
+        "one_outlier_is_a_pattern",
+        *(calendar_patterns, "_gains", "0.5 * rest > least", "rest > -1.0"),
+        test_calendar_patterns.assert_one_is_none,
+    ),
+    (
+        "the_gain_of_a_pattern_is_twice_as_large",
+        *(calendar_patterns, "_gains", "0.5 * sums", "sums"),
+        test_calendar_patterns.assert_gain,
+    ),
+    (
+        "an_hour_is_a_whole_day",
+        *(CalendarPattern, "indicator", "self.hour < 0", "True"),
+        lambda: test_calendar_patterns.assert_forecast("hour"),
+    ),
+    (
+        "patterns_are_not_forecast",
+        *(fitted_series, "with_patterns", "*(pattern.indicator(days)", "*(0.0 * days"),
+        lambda: test_calendar_patterns.assert_forecast("date"),
+    ),
+):
+    planted(check, name=name)(edit(place, function, old, new))

@@ -6,8 +6,9 @@ from mutants.registry import edit, plant_edits, planted
 from series import test_calibration, test_forecaster_rows, test_series_law
 from series import test_value_transformations as test_mixture
 
-from bochner.series import calibration, fitted_series, series_rows
+from bochner.series import breaks as calibration
 from bochner.series import component_search as learning
+from bochner.series import fitted_series, series_rows
 from bochner.series import series_model as units
 from bochner.series.series_law import SeriesLaw
 from bochner.series.series_model import SeriesUnits

@@ -5,7 +5,7 @@ from series.test_calibration import assert_calibration
 from series.test_calibration import assert_tails as assert_tails_of_errors
 from series.test_series_law import assert_tails, assert_widened_draws
 
-from bochner.series import calibration
+from bochner.series import breaks as calibration
 from bochner.series.series_law import SeriesLaw
 
 for name, old, new in (

@@ -35,6 +35,11 @@ def no_text_tells(scores, base, targets, groups):
     return set()
 
 
+@replaces(encoder, "recurs", anew(laws.check_recurring_names_have_levels))
+def names_are_free_text(column):
+    return False
+
+
 plant_edits(
     text_parts,
     "telling",

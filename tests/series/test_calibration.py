@@ -8,8 +8,8 @@ from scipy.special import expit
 from scipy.stats import norm
 from series.models import model_and_theta, rows_of
 
-from bochner.series import calibration
-from bochner.series.calibration import calibrated
+from bochner.series import breaks as calibration
+from bochner.series.breaks import calibrated
 from bochner.series.series_model import ScaledSeries
 from bochner.series.value_transformations import PredictiveMixture
 

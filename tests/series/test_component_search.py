@@ -23,7 +23,7 @@ def learned(y, *, seasons=(), find=True, inputs=None, transformations=None, time
 
     plan = Plan([(one, name(one)) for one in seasons], name, find, True, transformations)
     inputs = np.zeros((len(y), 0)) if inputs is None else inputs
-    return learn(times[: len(y)], y, inputs, plan, np.random.default_rng(0))
+    return learn(times[: len(y)], y, inputs, plan, np.random.default_rng(0))[0]
 
 
 def season(period=12.0, shape=(1.0, 0.5)):

@@ -104,7 +104,7 @@ def check_seasons(case):
         rng = np.random.default_rng(seed)
         steps = np.arange(len(index), dtype=float)
         y = pd.Series(50.0 + mean(steps, rng) + 0.3 * rng.normal(size=len(index)), index)
-        facts = model_facts(Forecaster(random_state=0).fit(y).series_["y"].law)
+        facts = model_facts(Forecaster(random_state=0).fit(y).series_["y"])
         found = "" if facts["Seasons"] == NO_SEASON else facts["Seasons"]
         names = [name.removeprefix("cycle of ") for name in found.split(", ")]
         if case == "a cycle":  # Its length is uncertain by some per cent

@@ -72,7 +72,7 @@ def assert_weights():
         trends={"level": 0.1, "slope": -1.0, "line": 2.0},
         transformations={"none": 0.0, "sqrt": 1.0, "log": -3.0},
     )
-    searcher = Searcher(0.1, 0, str, priors=priors)
+    searcher = Searcher(0.1, str, priors=priors)
 
     class Mode:
         def __init__(self, log_evidence):

@@ -53,7 +53,7 @@ def weights_of(priors, progress=None):
     options = {} if progress is None else {"progress": progress}
     plan = Plan((), str, False, False, ("none",), priors=priors, **options)
     y = walk_with_drift()
-    law = learn(np.arange(60.0), y, np.zeros((60, 0)), plan, np.random.default_rng(0))
+    law, _ = learn(np.arange(60.0), y, np.zeros((60, 0)), plan, np.random.default_rng(0))
     return law.trends()
 
 

@@ -16,6 +16,7 @@ from bochner.tables.text_parts import TextParts
     "law",
     [
         laws.check_titles_tell,
+        laws.check_recurring_names_have_levels,
         laws.check_random_text_is_left_out,
         laws.check_groups_are_left_out,
         laws.check_parts_share_a_length_scale,

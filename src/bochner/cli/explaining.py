@@ -360,7 +360,7 @@ def series_facts(model: Forecaster) -> dict[str, str]:
     facts: dict[str, str] = {}
     for name, series in model.series_.items():
         before, law = "" if model.is_single_ else f"{name}: ", series.law
-        facts |= {f"{before}{head.lower()}": text for head, text in model_facts(law).items()}
+        facts |= {f"{before}{head.lower()}": text for head, text in model_facts(series).items()}
         sizes = [f"{each.name} {number(each.std, 3)}" for each in law.periods()]
         if sizes:
             facts[f"{before}standard deviation"] = ", ".join(sizes)

@@ -274,7 +274,7 @@ def _facts(path: Path, forecasts: _Forecasts, notes: Sequence[str]) -> dict[str,
         if missing := missing_times(first):
             facts["Missing"] = missing
         (fitted,) = forecasts.fits.model.series_.values()
-        facts |= model_facts(fitted.law, first.values.index)
+        facts |= model_facts(fitted, first.values.index)
     else:
         lengths = [len(one.values) for one in series]
         span = " to ".join(number(length) for length in sorted({min(lengths), max(lengths)}))

@@ -6,7 +6,6 @@ from collections.abc import Collection, Sequence
 from typing import Any, cast
 
 import numpy as np
-from scipy.special import ndtri
 
 from bochner._base.arrays import Array, as_array
 from bochner._base.number_texts import (
@@ -22,6 +21,7 @@ from bochner.comparison.contenders import OURS
 from bochner.comparison.forecast_fits import OriginScores, SeriesForecast, best_other, mean_scores
 from bochner.comparison.outcomes import coverage_of
 from bochner.files.stamps import from_text
+from bochner.series.fitted_series import FittedSeries
 from bochner.series.series_law import SeriesLaw
 from bochner.series.series_rows import read_series
 
@@ -49,6 +49,7 @@ _LONGER_UNITS = {"hour": ("day", 47), "day": ("week", 14), "month": ("year", 12)
 """Units of summaries, and the longest forecast without one."""
 
 _MOST_DAYS = 45  # Longest forecast of days with a summary by week instead of month
+_ONCE = " (a day of the calendar is forecast from its second time on)"
 _MOST_BREAKS = 4  # Largest number of outliers or shifts that are listed
 
 
@@ -63,18 +64,20 @@ def shown_times(times: Any) -> list[str]:
     return [f"{time:.10g}" if times.dtype.kind == "f" else str(time) for time in times]
 
 
-def model_facts(law: SeriesLaw, index: object = None) -> dict[str, str]:
+def model_facts(series: FittedSeries, index: object = None) -> dict[str, str]:
     """Return facts by name on the model of a series; with an index, breaks have their times."""
-    trends = law.trends()
+    law, trends = series.law, series.law.trends()
     shares = zip(trends, whole_percents(list(trends.values())), strict=True)
     facts = {
         "Seasons": ", ".join(_seasons(law)) or NO_SEASON,
         "Trend": ", ".join(f"{trend} ({share} %)" for trend, share in shares if share),
     }
+    if series.patterns:
+        facts["Calendar"] = "; ".join(pattern.name for pattern in series.patterns)
     if law.transformation in _SCALES:
         facts["Scale"] = _SCALES[law.transformation]
     if len(law.outliers):
-        facts["Outliers"] = f"{_breaks(law, law.outliers, index)}, ignored"
+        facts["Outliers"] = f"{_breaks(law, law.outliers, index)}, ignored{_ONCE}"
     if len(law.shifts):
         facts["Shifts"] = f"of the level at {_breaks(law, law.shifts, index)}"
     return facts
@@ -180,19 +183,17 @@ def signed(values: Sequence[float], unit: str = "") -> list[str]:
     return [f"{text} {unit}".strip() for text in texts]
 
 
-def input_rows(one: SeriesForecast, law: SeriesLaw, level: float) -> list[list[str]]:
-    """Return rows with the effect of one unit of each input and its interval, the largest first."""
-    assert one.inputs is not None
-    mean, std = law.input_effects()
-    ends = ndtri(0.5 + 0.5 * level * np.array([0.0, -1.0, 1.0]))
-    effects, unit = mean[:, None] + std[:, None] * ends, ""
+def input_rows(one: SeriesForecast, series: FittedSeries, level: float) -> list[list[str]]:
+    """Return rows with the effect of each input or day and its interval, the largest first."""
+    law, by_name = series.law, series.effects(level)
+    effects, unit = np.array(list(by_name.values())), ""
     if law.transformation == "log":
         effects, unit = 100.0 * np.expm1(effects), "%"
     elif law.transformation == "sqrt":  # At the mean of the forecast
         root = np.sqrt(max(float(np.mean(one.mean)), 0.0))
         effects = np.maximum(root + effects, 0.0) ** 2 - root**2
-    names = [str(name) for name in one.inputs.columns]
     order = np.argsort(-np.abs(effects[:, 0]), kind="stable")
+    names = list(by_name)
     return [[names[i], *signed(effects[i].tolist(), unit)] for i in order]
 
 

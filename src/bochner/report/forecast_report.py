@@ -38,7 +38,7 @@ _MASE = (
 """Explanation of scaled errors, which make series of different sizes comparable."""
 
 _JOINT = "Intervals are those of means and totals, from joint draws of all steps."
-_ONE_MORE = "A holiday has the value one on its days, and zero on others."
+_ONE_MORE = "A holiday or day of the calendar has the value one, and other days zero."
 _MOST_PAST = 1_000  # Largest number of values before the forecast at which components are drawn
 
 
@@ -152,7 +152,7 @@ def _components(model: Forecaster, one: SeriesForecast, level: float) -> list[Bl
     times = one.values.index[-_MOST_PAST:].append(one.times)
     inputs = None if one.inputs is None else one.inputs.iloc[-len(times) :]
     display = components(model, times, inputs, level=level, xlabel="")
-    facts = model_facts(series.law, one.values.index)
+    facts = model_facts(series, one.values.index)
     if missing := missing_times(one):
         facts["Missing"] = missing
     is_log = series.law.transformation == "log"
@@ -162,10 +162,10 @@ def _components(model: Forecaster, one: SeriesForecast, level: float) -> list[Bl
         "one."
     )
     blocks: list[Block] = [facts, drawn(display, "Components", caption)]
-    if one.inputs is not None:
-        heads = ["input", "effect of one more", *_ends(level)]
-        rows = _cells(input_rows(one, series.law, level))
-        blocks.append(Table("Effects of known inputs", heads, rows, _ONE_MORE))
+    if series.law.inputs.shape[1]:
+        heads = ["input or day", "effect of one more", *_ends(level)]
+        rows = _cells(input_rows(one, series, level))
+        blocks.append(Table("Effects of known inputs and days", heads, rows, _ONE_MORE))
     return blocks
 
 

@@ -13,7 +13,8 @@ from scipy.special import logsumexp
 from bochner._base.arrays import Array, as_array
 from bochner._base.progress import Progress, silent
 from bochner._base.threads import in_order, single_threaded_blas
-from bochner.series.breaks import NEW_BREAKS, find_breaks
+from bochner.series.breaks import NEW_BREAKS, Explained, find_breaks
+from bochner.series.calendar_patterns import CalendarPattern, CalendarSearch
 from bochner.series.components import SHORT_TERM, Waves
 from bochner.series.parameter_posterior import (
     FEWEST_STEPS,
@@ -60,9 +61,7 @@ _N_CYCLES = 12
 """Number of candidate periods of a cycle, in equal ratios: the spectral line of a cycle of short
 memory is wider than the distance between them."""
 
-_SHORTEST_CYCLE = 3.0
-"""Shortest period of a candidate cycle in steps, because values do not resolve shorter cycles."""
-
+_SHORTEST_CYCLE = 3.0  # Shortest period of a candidate cycle in steps, which values resolve
 _FEWEST_CYCLES = 3.0  # Smallest number of periods of a candidate cycle in the range of the rows
 _CYCLE_MEMORY = 3.0  # Prior median of the memory of a cycle, in periods
 _CYCLE_FREEDOM = 0.3
@@ -88,7 +87,6 @@ class Searcher:
     """Fits and compares candidate structures of one series."""
 
     step: float
-    n_inputs: int
     names: Callable[[float], str]
     n_threads: int = 1
     progress: Progress = silent
@@ -158,9 +156,12 @@ class Searcher:
 
     def fit(self, rows: ScaledSeries, structure: SeriesStructure, near: Fit | None = None) -> Fit:
         """Return the fit of a structure; the search also starts at the mode of ``near``."""
-        model = structure.model(self.step, self.n_inputs, self.priors)
+        model = self._model(rows, structure)
         start = None if near is None else _start(model, near.mode)
         return Fit(structure, find_mode(model, rows, start))
+
+    def _model(self, rows: ScaledSeries, structure: SeriesStructure) -> SeriesModel:
+        return structure.model(self.step, rows.inputs.shape[1], self.priors)
 
     def _without_idle_seasons(self, rows: ScaledSeries, fit: Fit) -> Fit:
         for season in fit.structure.seasons:
@@ -202,7 +203,7 @@ class Searcher:
             # Penalty for the search over about as many frequencies as there are rows.
             if best.score - np.log(len(rows)) < max(fit.score, with_cycle.score):
                 break
-            fit = self._renamed(best, best.structure.seasons)
+            fit = self._renamed(rows, best, best.structure.seasons)
         return fit
 
     def _line(self, period: float) -> Waves | None:
@@ -220,7 +221,7 @@ class Searcher:
         def tried(period: float) -> tuple[float, SeriesStructure, Array]:
             cycle = self._cycle(period)
             structure = replace(best.structure, cycle=cycle)
-            model = structure.model(self.step, self.n_inputs, self.priors)
+            model = self._model(rows, structure)
             theta = _start(model, best.mode)
             place = model.place(cycle).start
             starts = np.tile(theta, (len(_CYCLE_SIZES), 1))
@@ -233,7 +234,7 @@ class Searcher:
         best_fits = self._map(
             lambda option: Fit(
                 option[1],
-                find_mode(option[1].model(self.step, self.n_inputs, self.priors), rows, option[2]),
+                find_mode(self._model(rows, option[1]), rows, option[2]),
             ),
             options[:2],
         )
@@ -241,7 +242,7 @@ class Searcher:
         if with_cycle.score < best.score + _HOPELESS:
             return []
         with_cycle = self._without_idle_seasons(rows, with_cycle)
-        with_cycle = self._renamed(with_cycle, [with_cycle.structure.cycle])
+        with_cycle = self._renamed(rows, with_cycle, [with_cycle.structure.cycle])
         seasons, cycle = with_cycle.structure.seasons, with_cycle.structure.cycle
         structures = (
             replace(fit.structure, seasons=seasons, cycle=cycle) for fit in fits if fit is not best
@@ -255,7 +256,7 @@ class Searcher:
         name = f"cycle of {self.names(period)}"
         return Waves(period, 1, _CYCLE_MEMORY * period, _CYCLE_FREEDOM, name)
 
-    def _renamed(self, fit: Fit, waves: Sequence[Waves | None]) -> Fit:
+    def _renamed(self, rows: ScaledSeries, fit: Fit, waves: Sequence[Waves | None]) -> Fit:
         """Return the fit with some of its waves named after their learned periods.
 
         A part of a season has the season's name, and an irregular cycle that of the remainder.
@@ -282,7 +283,7 @@ class Searcher:
         structure = replace(
             fit.structure, seasons=tuple(map(renamed, seasons)), cycle=cycle and renamed(cycle)
         )
-        model = structure.model(self.step, self.n_inputs, self.priors)
+        model = self._model(rows, structure)
         return Fit(structure, replace(fit.mode, model=model))
 
     def _map(self, function: Callable[[Item], Result], items: Iterable[Item]) -> list[Result]:
@@ -362,6 +363,7 @@ class Plan:
     follows_clock: Callable[[float], bool] = never
     priors: SeriesPriors = GENERAL
     find_breaks: bool = True
+    calendar: CalendarSearch | None = None
 
 
 def learn(
@@ -371,28 +373,29 @@ def learn(
     plan: Plan,
     rng: Generator,
     clock: Array | None = None,
-) -> SeriesLaw:
+) -> tuple[SeriesLaw, list[CalendarPattern]]:
     """Learn the predictive law of a series from ordered times (n,), values (n,) and inputs (n, d).
 
-    Unknown values are NaN. ``clock`` (n,) is local time minus time; None without a time zone.
+    The indicators of the returned patterns follow the inputs of the law. Unknown values are NaN.
+    ``clock`` (n,) is local time minus time; None without a time zone.
     """
-    known_values = values[np.isfinite(values)]
-    names = plan.transformations or candidates(known_values)
-    compared_fits: list[tuple[str, SeriesUnits, Searcher, Fit, float]] = []
-    with single_threaded_blas():
-        for name in names:
-            if compared_fits and plan.progress.is_stopped:
-                break
-            plan.progress(f"fitting a line and the seasons to values with transformation {name!r}")
-            compared_fits.append((name, *_first(times, values, inputs, clock, name, plan)))
-    name, units, searcher, fit, _ = max(compared_fits, key=lambda entry: entry[-1])
+    name, units, searcher, fit = _compared(times, values, inputs, clock, plan)
     rows = units.rows(times, TRANSFORMATIONS[name].forward(values), inputs, clock)
-    outliers = np.zeros(0, dtype=np.intp)
-    all_rows, unbroken = rows, fit
+    explained = Explained.nothing(rows, fit)
     if plan.find_breaks and not plan.progress.is_stopped:
-        plan.progress("looking for outliers and shifts of the level")
+        plan.progress("looking for days with spikes, outliers and shifts of the level")
         with single_threaded_blas():
-            rows, fit, outliers = find_breaks(rows, fit, searcher.fit)
+            explained = find_breaks(rows, fit, searcher.fit, plan.calendar)
+    if explained.patterns and plan.calendar is not None and not plan.progress.is_stopped:
+        # Spikes make values look skew, so that transformations are compared again without them.
+        columns = [pattern.indicator(plan.calendar.days) for pattern in explained.patterns]
+        inputs = np.column_stack([inputs, *columns])
+        name, units, searcher, fit = _compared(times, values, inputs, clock, plan)
+        rows = units.rows(times, TRANSFORMATIONS[name].forward(values), inputs, clock)
+        with single_threaded_blas():
+            found = find_breaks(rows, fit, searcher.fit, None)
+        explained = found._replace(patterns=explained.patterns)
+    rows, fit, outliers, patterns, all_rows, unbroken = explained
     fits = searcher.best(rows, fit, plan.find_seasons, plan.find_cycle)
     fits, log_weights = searcher.with_drift(rows, fits, searcher.log_weights(fits))
     rows_of_fits = [rows] * len(fits)
@@ -400,8 +403,25 @@ def learn(
         fits, rows_of_fits = [*fits, unbroken], [*rows_of_fits, all_rows]
         log_weights = np.append(log_weights + np.log1p(-NEW_BREAKS), np.log(NEW_BREAKS))
     plan.progress("drawing from the posterior of the parameters")
-    breaks = outliers, all_rows.values[outliers]
-    return SeriesLaw.of(fits, log_weights, rows_of_fits, *breaks, name, units, rng, plan.n_threads)
+    weighted = fits, log_weights, rows_of_fits, outliers, all_rows.values[outliers]
+    return SeriesLaw.of(*weighted, name, units, rng, plan.n_threads), patterns
+
+
+def _compared(
+    times: Array, values: Array, inputs: Array, clock: Array | None, plan: Plan
+) -> tuple[str, SeriesUnits, Searcher, Fit]:
+    """Return the transformation of the highest evidence, its units, searcher and first fit."""
+    known_values = values[np.isfinite(values)]
+    possible = plan.priors.scales(candidates(known_values), len(known_values))
+    names = plan.transformations or possible
+    compared_fits: list[tuple[str, SeriesUnits, Searcher, Fit, float]] = []
+    with single_threaded_blas():
+        for name in names:
+            if compared_fits and plan.progress.is_stopped:
+                break
+            plan.progress(f"fitting a line and the seasons to values with transformation {name!r}")
+            compared_fits.append((name, *_first(times, values, inputs, clock, name, plan)))
+    return max(compared_fits, key=lambda entry: entry[-1])[:-1]
 
 
 def _first(
@@ -414,7 +434,6 @@ def _first(
     units = SeriesUnits.of(times, transformed, inputs)
     searcher = Searcher(
         float(units.ranges(units.step)),
-        inputs.shape[1],
         lambda period: plan.names(period * units.span),
         plan.n_threads,
         plan.progress,

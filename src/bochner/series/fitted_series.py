@@ -1,16 +1,18 @@
 """The fitted model of one series of a forecaster, and forecasts of several series."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.random import Generator
 from numpy.typing import ArrayLike, NDArray
+from scipy.special import ndtri
 
 from bochner._base.arrays import Array
 from bochner._base.progress import Progress
 from bochner._base.registry import register
+from bochner.series.calendar_patterns import CalendarPattern, CalendarSearch
 from bochner.series.component_search import Plan, learn
 from bochner.series.priors import GENERAL, PRIORS, SeriesPriors
 from bochner.series.series_law import SeriesLaw
@@ -49,19 +51,43 @@ class Ahead(NamedTuple):
 @register
 @dataclass(frozen=True, slots=True, eq=False)
 class FittedSeries:
-    """The fitted model of one series, with its timeline and the names of its inputs."""
+    """The fitted model of one series, with its timeline and the names of its inputs.
+
+    Inputs of the law are those that the user gave, and the indicators of the patterns.
+    """
 
     timeline: Timeline
     law: SeriesLaw
     input_names: list[str] | None
+    patterns: list[CalendarPattern] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        """Raise ValueError if there are more patterns than inputs, as in a damaged file."""
+        if len(self.patterns) > self.law.inputs.shape[1]:
+            raise ValueError(f"{len(self.patterns)} patterns of {self.law.inputs.shape[1]} inputs")
+
+    def effects(self, level: float) -> dict[str, Array]:
+        """Return mean and ends of the interval (3,) of the effect of each input and pattern.
+
+        They are those of one unit, on the scale of the transformed values.
+        """
+        n_given = self.law.inputs.shape[1] - len(self.patterns)
+        given = self.input_names or [f"input {i}" for i in range(n_given)]
+        names = [*given, *(pattern.name for pattern in self.patterns)]
+        if not names:
+            return {}
+        mean, std = self.law.input_effects()
+        ends = ndtri(0.5 + 0.5 * level * np.array([0.0, -1.0, 1.0]))
+        return dict(zip(names, mean[:, None] + std[:, None] * ends, strict=True))
 
     def at(self, horizon: object, X: object) -> Ahead:
         """Return the rows to predict at for a number of steps, or for requested times."""
         law, future = self.law, self.timeline.future(horizon)
-        n_inputs = law.inputs.shape[1]
+        n_inputs = law.inputs.shape[1] - len(self.patterns)
         inputs = np.zeros((len(future.numbers), 0))
         if n_inputs or X is not None:
             inputs = future_inputs(X, future, n_inputs, self.input_names)
+        inputs = with_patterns(inputs, self.patterns, self.timeline, future.numbers, future.clock)
         order = np.argsort(future.numbers, kind="stable")
         unknown = np.full(len(order), np.nan)
         clock = None if future.clock is None else future.clock[order]
@@ -123,6 +149,7 @@ def fitted_series(
         lengths = [timeline.length(period) for period in periods]
         _check_lengths(lengths, rows)
         seasons = [(length, timeline.name(length)) for length in lengths]
+    days = timeline.local_days(rows.times, rows.clock)
     plan = Plan(
         seasons,
         timeline.name,
@@ -134,16 +161,35 @@ def fitted_series(
         timeline.follows_clock,
         _priors(timeline, is_auto, len(rows.values), [length for length, _ in seasons]),
         find_breaks,
+        None if days is None else CalendarSearch(days),
     )
-    law = learn(rows.times, rows.values, rows.inputs, plan, rng, rows.clock)
-    return FittedSeries(timeline, law.after(_earlier(series, law)), series.input_names)
+    law, patterns = learn(rows.times, rows.values, rows.inputs, plan, rng, rows.clock)
+    law = law.after(_earlier(series, law, patterns))
+    return FittedSeries(timeline, law, series.input_names, patterns)
 
 
-def _earlier(series: SeriesRows, law: SeriesLaw) -> ScaledSeries:
+def with_patterns(
+    inputs: Array,
+    patterns: Sequence[CalendarPattern],
+    timeline: Timeline,
+    numbers: Array,
+    clock: Array | None,
+) -> Array:
+    """Return inputs (n, d) with the indicators of q patterns at times (n,), (n, d + q)."""
+    days = timeline.local_days(numbers, clock) if patterns else None
+    if days is None:
+        return inputs
+    return np.column_stack([inputs, *(pattern.indicator(days) for pattern in patterns)])
+
+
+def _earlier(
+    series: SeriesRows, law: SeriesLaw, patterns: Sequence[CalendarPattern]
+) -> ScaledSeries:
     """Return the rows before the training rows, scaled by the units of a fitted law."""
     function, rows = TRANSFORMATIONS[law.transformation], series.earlier
     values = np.where(function.domain(rows.values), rows.values, np.nan)
-    return law.units.rows(rows.times, function.forward(values), rows.inputs, rows.clock)
+    inputs = with_patterns(rows.inputs, patterns, rows.timeline, rows.times, rows.clock)
+    return law.units.rows(rows.times, function.forward(values), inputs, rows.clock)
 
 
 def check_periods(periods: ArrayLike) -> None:

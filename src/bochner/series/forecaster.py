@@ -62,8 +62,9 @@ class Forecaster(BaseEstimator):
     find_cycle : bool, default=True
         Whether to search for a cycle: a wave with a drifting phase, such as the sunspot cycle.
     find_breaks : bool, default=True
-        Whether to look for outliers and for lasting shifts of the level. The value of an outlier is
-        ignored; a shift is part of the trend.
+        Whether to look for outliers, for lasting shifts of the level, and for days of the calendar
+        with another level, such as ends of months, 24 December or Good Friday. The value of an
+        outlier is ignored, a shift is part of the trend, and such a day is a known input.
     n_jobs : int or None, default=None
         Number of threads, at most one per core. ``None`` means as many as linear algebra may use.
     random_state : int, RandomState instance or None, default=None
@@ -81,6 +82,8 @@ class Forecaster(BaseEstimator):
         ``memory`` (the time after which the correlation with the current shape falls to 1/e).
     transformation_ : str, or dict of str to str
         Transformation of the values that is modelled.
+    calendar_patterns_ : list of CalendarPattern, or dict of str to such
+        Days of the calendar with another level, such as ``"24 December"``, by ``name``.
     outliers_, level_shifts_ : ndarray of int, or dict of str to such
         Positions of values that are ignored as outliers, and of the first values after lasting
         shifts of the level, among all values of the series, the first of which has position 0.
@@ -247,6 +250,21 @@ class Forecaster(BaseEstimator):
         ends = 0.5 + 0.5 * np.array([-1.0, 1.0]) * as_level(level)
         return self._forecasts(horizon, X).components(ends)
 
+    def effects(self, *, level: float = 0.9) -> Any:
+        """Return the effects of known inputs and of days of the calendar, with their intervals.
+
+        A day or holiday has the value one; other inputs are counted in their units. Effects are on
+        the scale of ``components``.
+
+        Returns
+        -------
+        effects : dict of str to ndarray of shape (3,)
+            Mean, lower and upper end by name; a mapping of these for several series.
+        """
+        inside = as_level(level)
+        by_name = {name: one.effects(inside) for name, one in self._fitted().series_.items()}
+        return by_name[_ONE] if self.is_single_ else by_name
+
     def log_density(self, y: object, X: object = None, *, times: object = None) -> Any:
         """Return log predictive densities (h,) of values, by default at the next ``h`` times.
 
@@ -339,6 +357,12 @@ class Forecaster(BaseEstimator):
     def level_shifts_(self) -> Any:
         """Positions of the first values after lasting shifts of the level, for each series."""
         return self._of_each(lambda law: law.positions(law.shifts))
+
+    @property
+    def calendar_patterns_(self) -> Any:
+        """Days of the calendar at which each series has another level."""
+        by_name = {name: one.patterns for name, one in self._fitted().series_.items()}
+        return by_name[_ONE] if self.is_single_ else by_name
 
     def _of_each(self, values: Callable[[SeriesLaw], Any]) -> Any:
         by_name = {name: values(one.law) for name, one in self._fitted().series_.items()}

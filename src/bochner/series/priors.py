@@ -112,6 +112,14 @@ class SeriesPriors:
     drift_weight: float = 0.0
     drift_share: float = 1.0
     drift_steps: float = 0.0
+    fewest_for_scale: int = 0
+
+    def scales(self, names: Sequence[str], n_values: int) -> Sequence[str]:
+        """Return the transformations to compare for ``n_values`` known values.
+
+        Few values do not tell linear growth from exponential growth: the square root is between.
+        """
+        return ["sqrt"] if "sqrt" in names and n_values < self.fewest_for_scale else names
 
     def table(self, step: float) -> PriorTable:
         """Return parameter priors for rows that are ``step`` apart, in ranges of the rows."""
@@ -146,6 +154,7 @@ class SeriesPriors:
             "drift_weight": self.drift_weight,
             "drift_share": self.drift_share,
             "drift_steps": self.drift_steps,
+            "fewest_for_scale": self.fewest_for_scale,
         }
 
     @classmethod

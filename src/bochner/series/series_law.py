@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from bochner._base.arrays import Array, Index
 from bochner._base.registry import register
 from bochner._base.threads import in_order, single_threaded_blas
-from bochner.series.calibration import LARGE, calibrated, paths
+from bochner.series.breaks import LARGE, calibrated, paths
 from bochner.series.components import SHORT_TERM, Inputs, LevelShifts, Waves
 from bochner.series.parameter_posterior import Fit, draws, resampled
 from bochner.series.series_model import (

@@ -1,7 +1,7 @@
 r"""State-space model of a series: a sum of processes and noise, its evidence and forecasts."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, cast
 
@@ -60,6 +60,12 @@ class ScaledSeries:
             np.concatenate((self.inputs, other.inputs)),
             None if self.clock is other.clock is None else np.concatenate(clocks),
         )
+
+    def with_input(self, column: Array) -> "ScaledSeries":
+        """Return the rows with one more input (n,), which is standardised."""
+        mean, scale = input_units(column[:, None])
+        inputs = np.hstack((self.inputs, rounded((column[:, None] - mean) / scale)))
+        return ScaledSeries(self.times, self.values, inputs, self.clock)
 
     def part(self, which: Index | Mask | slice) -> "ScaledSeries":
         """Return the rows selected by a slice, mask or index array."""
@@ -423,6 +429,19 @@ class SeriesUnits:
             float(np.median(np.diff(times))),
             float(np.nanmean(transformed)),
             float(np.nanstd(transformed)),
-            inputs.mean(axis=0),
-            spreads(inputs, np.ones(len(inputs)), _CONSTANT),
+            *input_units(inputs),
         )
+
+    def with_inputs(self, columns: Array) -> "SeriesUnits":
+        """Return the units of rows with further inputs (n, q)."""
+        mean, scale = input_units(columns)
+        return replace(
+            self,
+            mean=np.concatenate((self.mean, mean)),
+            scale=np.concatenate((self.scale, scale)),
+        )
+
+
+def input_units(inputs: Array) -> tuple[Array, Array]:
+    """Return offsets and scales (d,) that standardise inputs (n, d)."""
+    return inputs.mean(axis=0), spreads(inputs, np.ones(len(inputs)), _CONSTANT)

@@ -206,6 +206,20 @@ class Timeline:
         turns = max(period, 1.0 / period)
         return abs(turns - round(turns)) <= _WHOLE * turns or abs(period - _YEAR) <= _WHOLE * _YEAR
 
+    def local_days(self, numbers: Array, clock: Array | None) -> Array | None:
+        """Return times (n,) as local days since 1970; None without dates.
+
+        Dates that stand for a month are its first day.
+        """
+        if self.kind == "days":
+            return numbers if clock is None else numbers + clock
+        if self.kind != "months":
+            return None
+        # Without a frequency, last days of a month have the number of the next one.
+        is_shifted = self.frequency is None and self.offset < 0.0
+        months = np.floor(numbers + _ROUNDING * np.abs(numbers)).astype(np.int64) - is_shifted
+        return as_array(months.astype("M8[M]").astype("M8[D]").astype(np.int64))
+
     @property
     def _has_dates(self) -> bool:
         return self.kind in ("days", "months")

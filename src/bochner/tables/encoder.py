@@ -27,6 +27,7 @@ from bochner.tables.encodings import (
     fit_state,
     normal_knots,
     output_names,
+    recurs,
     refuse_changed_kinds,
     standard_knots,
     tail_state,
@@ -341,7 +342,7 @@ def _with_parts(
     """Return the states, with the parts of text that predict left-out targets."""
     parts: dict[int, TextParts] = {}
     for number, (state, column) in enumerate(zip(states, columns, strict=True)):
-        has_many = len(state.get("levels", ())) > MANY_LEVELS
+        has_many = len(state.get("levels", ())) > MANY_LEVELS and not recurs(column)
         is_candidate = has_many or state["kind"] == "identifier"
         if is_candidate and (of_column := TextParts.of(column)) is not None:
             parts[number] = of_column

@@ -25,6 +25,10 @@ Knots = tuple[Array, Array]
 _FEWEST_OF_LEVEL = 5
 """Fewest rows of a level that has a feature of its own if the parts of the text have features."""
 
+_LEAST_RARE = 0.05
+"""Share of rows with rare texts below which a column has levels: the parts of its texts would tell
+errors of new levels from too few rows."""
+
 _IDENTIFIER_SHARE = 0.5
 """Share of distinct entries above which text is an identifier: most levels have a single row."""
 
@@ -148,6 +152,14 @@ def add_means(state: State, column: Column, targets: Array, clip: float, removal
     for i, (_, scores) in enumerate(usable):
         out_of_fold[rows, i] = scores
     return out_of_fold
+
+
+def recurs(column: Column) -> bool:
+    """Return whether nearly all texts of a column are those of levels with enough rows."""
+    _, which, counts = np.unique(
+        labels(column.raw, column.present)[column.present], return_inverse=True, return_counts=True
+    )
+    return bool(np.mean(counts[which] < _FEWEST_OF_LEVEL) < _LEAST_RARE)
 
 
 def with_parts(state: State, column: Column, parts: TextParts) -> State:
