@@ -361,7 +361,8 @@ def largest_size(values: Any) -> float:
 
 def generators(random_state: RandomState, n: int) -> list[np.random.Generator]:
     """Return ``n`` independent generators from a scikit-learn ``random_state``."""
-    return np.random.default_rng(drawn_seed(random_state)).spawn(n)
+    seed = int(check_seed(random_state).randint(np.iinfo(np.int32).max))
+    return np.random.default_rng(seed).spawn(n)
 
 
 def drawn_seed(random_state: RandomState) -> int:
