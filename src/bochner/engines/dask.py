@@ -42,7 +42,7 @@ def applied(sent: bytes, index: int, part: object) -> Any:
 @sizeof.register(Chunk)  # type: ignore[untyped-decorator]
 def _bytes_of_rows(chunk: Chunk) -> int:
     """Return the bytes of a chunk, from which Dask estimates the cost of moving it."""
-    return sum(0 if part is None else part.nbytes for part in (chunk.X, chunk.y, chunk.weight))
+    return sum(0 if part is None else sizeof(part) for part in (chunk.X, chunk.y, chunk.weight))
 
 
 @sizeof.register(FeatureSums)  # type: ignore[untyped-decorator]
