@@ -141,8 +141,8 @@ class Chunk:
     """Rows ``X`` (n, d), float32 or float64, with their targets and weights.
 
     Rows are dense, CSR, or those of a table. Targets ``y`` (n,) or (n, t), as the user gave
-    them, and weights (n,), ``None`` for ones, are arrays. ``repeats`` (n,), ``None`` for ones, are the
-    numbers of equal rows that are merged into one row with their total weight; rows that are being
+    them, and weights (n,), ``None`` for ones, are arrays. ``repeats`` (n,), ``None`` for ones, are
+    the numbers of equal rows that are merged into one row with their weight; rows that are being
     forgotten have fractional repeats. With ``are_precisions``, integer weights are also precisions.
     """
 
