@@ -66,15 +66,13 @@ def stacked(first: Any, second: Any) -> Any:
             f"There are pieces of other columns: {', '.join(map(repr, first.columns))}; and "
             f"{', '.join(map(repr, second.columns))}."
         )
-    from pandas import CategoricalDtype, concat
-    from pandas.api.types import union_categoricals
-
-    joined = concat([first, second], ignore_index=True)
+    pandas = _pandas("a data frame")
+    joined = pandas.concat([first, second], ignore_index=True)
     for place, pair in enumerate(zip(first.dtypes, second.dtypes, strict=True)):
         # Without this, categories that differ become entries that are not categories.
-        if all(isinstance(dtype, CategoricalDtype) for dtype in pair) and pair[0] != pair[1]:
+        if all(isinstance(dtype, pandas.CategoricalDtype) for dtype in pair) and pair[0] != pair[1]:
             columns = [first.iloc[:, place], second.iloc[:, place]]
-            joined.isetitem(place, _as_text_if_mixed(columns, union_categoricals))
+            joined.isetitem(place, _as_text_if_mixed(columns, pandas.api.types.union_categoricals))
     return joined
 
 
