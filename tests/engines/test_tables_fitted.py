@@ -22,7 +22,7 @@ from engines.tables import (
 )
 
 from bochner.engines import PartitionedRows
-from bochner.engines.partition_rows import TablePiece
+from bochner.features.chunks import Chunk
 from bochner.tables import table_fit, weighted_sum
 from bochner.tables.encoder import TableEncoder
 
@@ -154,7 +154,7 @@ def test_no_other_rows_come_to_the_client(monkeypatch):
     model = regressor().fit(PartitionedRows(engine, parts(TABLE, Y)))
     layouts, sample, *sums = engine.came
     assert len(layouts) == 6
-    assert isinstance(sample, TablePiece)
+    assert isinstance(sample, Chunk)
     assert len(sample) == SAMPLE
     assert len(sums) >= len(model.head_.laws.members) > 0
     for total in sums:  # Products of landmarks with each other, with targets and with ones

@@ -6,6 +6,7 @@ from typing import Any
 
 from scipy import sparse
 
+from bochner._base.arrays import stacked_rows
 from bochner._base.checks import refuse_no_rows, shown
 
 
@@ -54,3 +55,29 @@ def _pandas(what: str) -> Any:
         raise ImportError(
             f"A table that is {what} needs pandas, which is not installed: run pip install pandas."
         ) from None
+
+
+def stacked(first: Any, second: Any) -> Any:
+    """Concatenate the rows of two tables; raise ValueError if their columns differ."""
+    if not (hasattr(first, "iloc") and hasattr(second, "iloc")):
+        return stacked_rows(first, second)
+    if list(first.columns) != list(second.columns):
+        raise ValueError(
+            f"There are pieces of other columns: {', '.join(map(repr, first.columns))}; and "
+            f"{', '.join(map(repr, second.columns))}."
+        )
+    pandas = _pandas("a data frame")
+    joined = pandas.concat([first, second], ignore_index=True)
+    for place, pair in enumerate(zip(first.dtypes, second.dtypes, strict=True)):
+        # Without this, categories that differ become entries that are not categories.
+        if all(isinstance(dtype, pandas.CategoricalDtype) for dtype in pair) and pair[0] != pair[1]:
+            columns = [first.iloc[:, place], second.iloc[:, place]]
+            joined.isetitem(place, _as_text_if_mixed(columns, pandas.api.types.union_categoricals))
+    return joined
+
+
+def _as_text_if_mixed(columns: list[Any], union: Any) -> Any:
+    """Return the union of two columns of categories, as text if their types differ."""
+    if columns[0].cat.categories.dtype != columns[1].cat.categories.dtype:
+        columns = [categories.cat.rename_categories(str) for categories in columns]
+    return union(columns, ignore_order=True)

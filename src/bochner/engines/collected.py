@@ -61,7 +61,7 @@ class Collected(RowChunks):
     parts: Any
     read: Read
     lengths: tuple[int, ...]
-    sample: Any  # Chunk, or TablePiece
+    sample: Chunk
     meta: Any  # Columns of a data frame that the rows come from, without rows, or None
 
     @classmethod
@@ -100,8 +100,7 @@ class Collected(RowChunks):
 
     @property
     def head(self) -> Chunk:
-        sample: Chunk = self.sample
-        return sample
+        return self.sample
 
     @property
     def n_samples(self) -> None:

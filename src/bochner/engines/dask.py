@@ -2,7 +2,7 @@
 
 import pickle
 from collections.abc import Callable, Sequence
-from functools import reduce
+from functools import partial
 from typing import Any
 from uuid import uuid4
 
@@ -14,12 +14,10 @@ from dask.sizeof import sizeof
 
 from bochner._base.arrays import MatrixLike
 from bochner.engines.collected import Collected
+from bochner.engines.executor import added, added_by_tree
 from bochner.engines.partition_rows import Check, PieceSplit
 from bochner.features.chunks import Chunk
 from bochner.features.row_sums import FeatureSums
-
-_FAN_IN = 4
-"""Number of terms that one task adds."""
 
 
 class DaskExecutor:
@@ -32,14 +30,8 @@ class DaskExecutor:
 
     def tree_reduce(self, plus: Callable[[Any, Any], Any], handles: Sequence[Delayed]) -> Any:
         """Compute the values and return their sum, added a few at a time in a fixed order."""
-        if not handles:
-            return None
-        while len(handles) > 1:
-            handles = [
-                delayed(_added, pure=False)(plus, *handles[first : first + _FAN_IN])
-                for first in range(0, len(handles), _FAN_IN)
-            ]
-        return compute(handles[0])[0]
+        add = partial(delayed(added, pure=False), plus)
+        return compute(added_by_tree(add, handles))[0] if handles else None
 
 
 def applied(sent: bytes, index: int, part: object) -> Any:
@@ -47,14 +39,10 @@ def applied(sent: bytes, index: int, part: object) -> Any:
     return pickle.loads(sent)(index, part)
 
 
-def _added(plus: Callable[[Any, Any], Any], *terms: object) -> Any:
-    return reduce(plus, terms)
-
-
 @sizeof.register(Chunk)  # type: ignore[untyped-decorator]
 def _bytes_of_rows(chunk: Chunk) -> int:
     """Return the bytes of a chunk, from which Dask estimates the cost of moving it."""
-    return sum(0 if part is None else part.nbytes for part in (chunk.X, chunk.y, chunk.weight))
+    return sum(0 if part is None else sizeof(part) for part in (chunk.X, chunk.y, chunk.weight))
 
 
 @sizeof.register(FeatureSums)  # type: ignore[untyped-decorator]

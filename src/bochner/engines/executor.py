@@ -84,7 +84,7 @@ class RayExecutor:
         self._ray = ray
         options = {"max_retries": max_retries, "num_cpus": num_cpus}
         self._apply = ray.remote(**options)(_apply)
-        self._add = ray.remote(**options)(_add)
+        self._add = ray.remote(**options)(added)
 
     def map(self, function: Callable[[int, Any], Any], parts: Sequence[object]) -> list[Any]:
         """Return references to ``function(index, part)`` of each part, and start to compute it."""
@@ -93,21 +93,24 @@ class RayExecutor:
 
     def tree_reduce(self, plus: Callable[[Any, Any], Any], handles: Sequence[object]) -> Any:
         """Return the sum of values; each task adds a few neighbours once they are computed."""
-        if not handles:
-            return None
-        while len(handles) > 1:
-            handles = [
-                self._add.remote(plus, *handles[first : first + _FAN_IN])
-                for first in range(0, len(handles), _FAN_IN)
-            ]
-        return self._ray.get(handles[0])
+        add = partial(self._add.remote, plus)
+        return self._ray.get(added_by_tree(add, handles)) if handles else None
+
+
+def added_by_tree(add: Callable[..., Any], handles: Sequence[Any]) -> Any:
+    """Return the handle of the sum of values, of which each task adds a few neighbours."""
+    while len(handles) > 1:
+        starts = range(0, len(handles), _FAN_IN)
+        handles = [add(*handles[start : start + _FAN_IN]) for start in starts]
+    return handles[0]
 
 
 def _apply(function: Callable[[int, Any], Any], index: int, part: object) -> Any:
     return function(index, part)
 
 
-def _add(plus: Callable[[Any, Any], Any], *values: object) -> Any:
+def added(plus: Callable[[Any, Any], Any], *values: object) -> Any:
+    """Return the sum of some values by ``plus``."""
     return reduce(plus, values)
 
 

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils import column_or_1d
 
-from bochner._base.arrays import FLOATS, Array, InputRows, stacked_rows
+from bochner._base.arrays import FLOATS, Array, InputRows
 from bochner._base.checks import (
     check_classes,
     check_rows_given,
@@ -22,7 +22,7 @@ from bochner._base.checks import (
     refuse_lazy,
     refuse_masked,
 )
-from bochner._base.frames import of_arrow
+from bochner._base.frames import of_arrow, stacked
 from bochner._base.names import refuse_repeated
 from bochner.engines.executor import Executor
 from bochner.features.chunks import Chunk
@@ -153,35 +153,6 @@ def _check_length(name: str, column: NDArray[Any], X: Any) -> None:
         raise ValueError(f"X has {len(X)} rows and {name} has {len(column)}.")
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class TablePiece:
-    """Rows ``X`` of a table, a pandas data frame or an array (n, d), with targets and weights."""
-
-    X: Any
-    y: NDArray[Any]
-    weight: Array | None = None
-
-    def __len__(self) -> int:
-        return len(self.y)
-
-    def __getitem__(self, rows: NDArray[np.intp]) -> "TablePiece":
-        """Return a piece with the selected ``rows``."""
-        X = self.X.iloc[rows] if hasattr(self.X, "iloc") else self.X[rows]
-        return TablePiece(X, self.y[rows], None if self.weight is None else self.weight[rows])
-
-    def __add__(self, other: "TablePiece") -> "TablePiece":
-        """Concatenate the rows of both pieces."""
-        weight = None
-        if self.weight is not None or other.weight is not None:
-            weight = np.concatenate((self.weights, other.weights))
-        return TablePiece(stacked(self.X, other.X), np.concatenate((self.y, other.y)), weight)
-
-    @property
-    def weights(self) -> Array:
-        """Weights of shape (n,), ones by default."""
-        return np.ones(len(self)) if self.weight is None else self.weight
-
-
 @dataclass(frozen=True, slots=True)
 class CheckTable:
     """Reads the table rows of positive weight, with targets, from a piece or a list of pieces."""
@@ -189,7 +160,7 @@ class CheckTable:
     split: PieceSplit
     numeric: bool  # Whether targets are numbers, not labels
 
-    def __call__(self, part: Any) -> tuple[TablePiece | None, Names]:
+    def __call__(self, part: Any) -> tuple[Chunk | None, Names]:
         """Return the rows, ``None`` if there are no pieces, and the names of columns."""
         pieces = [self.split(piece) for piece in (part if isinstance(part, list) else [part])]
         if not pieces:
@@ -198,7 +169,7 @@ class CheckTable:
         names = getattr(table.X, "columns", None)
         return table, None if names is None else tuple(map(str, names))
 
-    def _checked(self, X: Any, y: Any, weight: object) -> TablePiece:
+    def _checked(self, X: Any, y: Any, weight: object) -> Chunk:
         if not hasattr(X, "iloc"):
             X = np.asanyarray(X)
             if X.ndim != 2:
@@ -210,36 +181,8 @@ class CheckTable:
             refuse_repeated(list(map(str, X.columns)))
         y = checked_part_targets(y, X, numeric=self.numeric, single=not self.numeric)
         weight = checked_part_weights(weight, X)
-        piece = TablePiece(X, y, weight)
+        piece = Chunk(X, y, weight)
         return piece if weight is None or weight.all() else piece[np.flatnonzero(weight)]
-
-
-def stacked(first: Any, second: Any) -> Any:
-    """Concatenate the rows of two tables; raise ValueError if their columns differ."""
-    if not (hasattr(first, "iloc") and hasattr(second, "iloc")):
-        return stacked_rows(first, second)
-    if list(first.columns) != list(second.columns):
-        raise ValueError(
-            f"There are pieces of other columns: {', '.join(map(repr, first.columns))}; and "
-            f"{', '.join(map(repr, second.columns))}."
-        )
-    from pandas import CategoricalDtype, concat
-    from pandas.api.types import union_categoricals
-
-    joined = concat([first, second], ignore_index=True)
-    for place, pair in enumerate(zip(first.dtypes, second.dtypes, strict=True)):
-        # Without this, categories that differ become entries that are not categories.
-        if all(isinstance(dtype, CategoricalDtype) for dtype in pair) and pair[0] != pair[1]:
-            columns = [first.iloc[:, place], second.iloc[:, place]]
-            joined.isetitem(place, _as_text_if_mixed(columns, union_categoricals))
-    return joined
-
-
-def _as_text_if_mixed(columns: list[Any], union: Any) -> Any:
-    """Return the union of two columns of categories, as text if their types differ."""
-    if columns[0].cat.categories.dtype != columns[1].cat.categories.dtype:
-        columns = [categories.cat.rename_categories(str) for categories in columns]
-    return union(columns, ignore_order=True)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

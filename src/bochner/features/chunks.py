@@ -11,7 +11,8 @@ from typing import Any, Concatenate, ParamSpec, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from bochner._base.arrays import Array, Mask, as_array, stacked_rows
+from bochner._base.arrays import Array, Mask, as_array
+from bochner._base.frames import stacked
 from bochner._base.registry import register
 from bochner.features.approximation import Region, check_rows
 
@@ -139,9 +140,9 @@ NO_ROWS = (
 class Chunk:
     """Rows ``X`` (n, d), float32 or float64, with their targets and weights.
 
-    Rows are dense or CSR. Targets ``y`` (n,) or (n, t), as the user gave them, and
-    weights (n,), ``None`` for ones, are NumPy arrays. ``repeats`` (n,), ``None`` for ones, are the
-    numbers of equal rows that are merged into one row with their total weight; rows that are being
+    Rows are dense, CSR, or those of a table. Targets ``y`` (n,) or (n, t), as the user gave
+    them, and weights (n,), ``None`` for ones, are arrays. ``repeats`` (n,), ``None`` for ones, are
+    the numbers of equal rows that are merged into one row with their weight; rows that are being
     forgotten have fractional repeats. With ``are_precisions``, integer weights are also precisions.
     """
 
@@ -158,7 +159,8 @@ class Chunk:
         """Return the chunk of the rows selected by a slice, mask or indices."""
         weight = None if self.weight is None else self.weight[rows]
         repeats = None if self.repeats is None else self.repeats[rows]
-        return Chunk(self.X[rows], self.y[rows], weight, repeats, self.are_precisions)
+        X = self.X.iloc[rows] if hasattr(self.X, "iloc") else self.X[rows]
+        return Chunk(X, self.y[rows], weight, repeats, self.are_precisions)
 
     def __add__(self, other: "Chunk") -> "Chunk":
         """Concatenate the rows of both chunks."""
@@ -166,7 +168,7 @@ class Chunk:
         repeats = _joined(self.repeats, other.repeats, len(self), len(other))
         targets = np.concatenate((self.y, other.y))
         are_precisions = self.are_precisions or other.are_precisions
-        return Chunk(stacked_rows(self.X, other.X), targets, weight, repeats, are_precisions)
+        return Chunk(stacked(self.X, other.X), targets, weight, repeats, are_precisions)
 
     def aged(self, forgetting: float) -> "Chunk":
         """Return the rows with weights times ``forgetting ** age``; the last row has age 0."""

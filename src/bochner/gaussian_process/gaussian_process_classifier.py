@@ -178,7 +178,9 @@ class GaussianProcessClassifier(ScikitProcess, gaussian_process.GaussianProcessC
         if by_features or (is_learned and self.solver == "auto" and len(rows) > self._most_exact):
             few = _some_of_each(labels, self._most_exact, np.random.default_rng(seed))
         if kernel is None and is_learned and len(classes) > 1:
-            kernel = self._default(rows, labels, classes, seed)
+            rng = np.random.default_rng(seed)
+            inputs = rows.astype(np.float64, copy=False)
+            kernel = kernel_of_classes(inputs, Indicators(classes)(labels), rng)
         process = fitted_process(
             self._exact(kernel=kernel), rows[few], labels[few], self.kernel is None
         )
@@ -218,13 +220,6 @@ class GaussianProcessClassifier(ScikitProcess, gaussian_process.GaussianProcessC
         """Return whether rows are few enough for solver="auto" to fit all of them exactly."""
         n_processes = 1 if len(classes) == 2 else len(classes)
         return self.solver == "auto" and len(rows) ** 2 * n_processes <= _MOST_EXACT**2
-
-    def _default(
-        self, X: Array, labels: NDArray[np.generic], classes: NDArray[Any], seed: int
-    ) -> sk.Kernel:
-        """Return the default kernel with fixed length scales and a constant to be learned."""
-        rng = np.random.default_rng(seed)
-        return kernel_of_classes(X.astype(np.float64, copy=False), Indicators(classes)(labels), rng)
 
     def _model(self, kernel: Kernel) -> KernelGLMClassifier:
         """Return an unfitted landmark model with weights of unit variance."""

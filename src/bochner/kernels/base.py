@@ -171,9 +171,9 @@ class _Compound(Kernel):
     __slots__ = ()
 
     @property
-    @abstractmethod
     def members(self) -> tuple[Kernel, ...]:
         """The member kernels."""
+        return tuple(self.nested().values())
 
     def check_dim(self, dim: int) -> None:
         for member in self.members:
@@ -246,10 +246,6 @@ class Sum(_Combined):
 
     _combine = np.add
 
-    @property
-    def members(self) -> tuple[Kernel, ...]:
-        return self.terms
-
     def __repr__(self) -> str:
         return joined(" + ", list(map(repr, self.terms)))
 
@@ -261,10 +257,6 @@ class Product(_Combined):
     factors: tuple[Kernel, ...]
 
     _combine = np.multiply
-
-    @property
-    def members(self) -> tuple[Kernel, ...]:
-        return self.factors
 
     def __repr__(self) -> str:
         return joined(" * ", list(map(_in_parentheses, self.factors)))
@@ -296,10 +288,6 @@ class Scaled(_Compound):
                 f"A kernel can be scaled by a finite number only: zero, or one from "
                 f"{1.0 / LARGEST_ENTRY:g} to {LARGEST_ENTRY:g} in size; got {self.factor}."
             )
-
-    @property
-    def members(self) -> tuple[Kernel, ...]:
-        return (self.kernel,)
 
     def evaluate(self, X: Array, Y: Array) -> Array:
         K = self.kernel._values(X, Y)

@@ -38,15 +38,7 @@ are a hundredth of it."""
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Levels(LagKernel):
-    """Base of kernels on integer codes of levels, which are products of one kernel per input.
-
-    Parameters
-    ----------
-    n_levels : int or sequence of d ints, default=None
-        Number of levels of every input, for features and for the check of codes; given, not
-        learned. ``None`` means that models count levels in the training data: one more than the
-        greatest code.
-    """
+    """Base of kernels on integer codes of levels, which are products of one kernel per input."""
 
     n_levels: Counts = field(default=None, kw_only=True)
 
@@ -140,7 +132,7 @@ class Categorical(Levels):
     correlation : float or sequence of d floats, default=0.0
         :math:`\rho`, from :math:`-1 / (L - 1)` to one. Values at these ends are not learned.
     n_levels : int or sequence of d ints, default=None
-        As in :class:`Levels`: given, or counted by models if ``None``.
+        Number of levels of every input, given; ``None`` means one more than the greatest code.
 
     References
     ----------
@@ -195,7 +187,7 @@ class Ordinal(Levels):
     length_scale : float or sequence of d floats, default=1.0
         :math:`\ell`, in levels.
     n_levels : int or sequence of d ints, default=None
-        As in :class:`Levels`: given, or counted by models if ``None``.
+        Number of levels of every input, given; ``None`` means one more than the greatest code.
 
     References
     ----------

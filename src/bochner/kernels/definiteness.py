@@ -97,11 +97,9 @@ def _suffices(slow: list[Term], fast: list[Term]) -> bool:
     groups: list[list[Term]] = []
     for term in slow:
         matching = (g for g in groups if np.allclose(g[0].covariance, term.covariance, 1e-10, 0.0))
-        group = next(matching, None)
-        if group is None:
-            groups.append([term])
-        else:
-            group.append(term)
+        if (group := next(matching, None)) is None:
+            groups.append(group := [])
+        group.append(term)
     return all(_group_suffices(group, term) for group in groups for term in fast)
 
 
@@ -184,11 +182,7 @@ def gaussian_terms(kernel: Kernel, dim: int) -> list[Term]:
         expanded = [Term(1.0, np.zeros(dim), np.zeros((dim, dim)))]
         for factor in kernel.factors:
             terms = gaussian_terms(factor, dim)
-            expanded = [
-                expanded_term
-                for a, b in product(expanded, terms)
-                for expanded_term in _products(a, b)
-            ]
+            expanded = [each for a, b in product(expanded, terms) for each in _products(a, b)]
             if len(expanded) > _MOST_TERMS:
                 return _unknown(kernel, dim)
         return expanded

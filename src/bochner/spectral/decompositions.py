@@ -27,7 +27,7 @@ from bochner.spectral.design import designed_measure
 from bochner.spectral.lattice_measure import LARGEST_DIM, lattice_measure
 from bochner.spectral.laws import NoMeasureError
 from bochner.spectral.measure import SpectralMeasure
-from bochner.spectral.profiles import Pairs, profile
+from bochner.spectral.profiles import Pairs, Profile, profile
 from bochner.spectral.schemes import Iid, QuasiMonteCarlo, Scheme, resolve_scheme
 from bochner.spectral.spherical_measure import spherical_polynomial_measure
 
@@ -159,11 +159,7 @@ class Designed(Decomposition):
         if _has_columns(kernel):
             return self.by_members(kernel, data)
         kernel_profile = profile(kernel)
-        pairs = (
-            None
-            if kernel_profile is None
-            else _pairs(kernel_profile.metric, kernel_profile.domain, data)
-        )
+        pairs = _pairs(kernel_profile, data)
         if kernel_profile is not None and pairs is None:
             raise ValueError(
                 f"A designed measure of {kernel!r} depends on how far the data reach; give the "
@@ -192,10 +188,7 @@ class Auto(Decomposition):
             # Members are decomposed separately, because designs depend on distances within columns.
             return self.by_members(kernel, data)
         kernel_profile = profile(kernel)
-        if kernel_profile is not None and (
-            closed_form is None
-            or _pairs(kernel_profile.metric, kernel_profile.domain, data) is not None
-        ):
+        if kernel_profile is not None and (closed_form is None or _pairs(kernel_profile, data)):
             return Designed().measure(kernel, data)
         return closed_form or self.by_members(kernel, data)
 
@@ -284,10 +277,12 @@ def spectral_measure(
     return resolve_decomposition(decomposition).measure(kernel, data).paired(pairs)
 
 
-def _pairs(metric: Metric, domain: object, data: DesignData) -> Pairs | None:
+def _pairs(of_kernel: Profile | None, data: DesignData) -> Pairs | None:
     """Return pairs of data rows; for a kernel on the unit sphere, all possible distances."""
-    pairs = data.pairs(metric)
-    on_sphere = isinstance(domain, UnitSphere) or metric is Metric.INNER_PRODUCT
+    if of_kernel is None:
+        return None
+    pairs, is_inner = data.pairs(of_kernel.metric), of_kernel.metric is Metric.INNER_PRODUCT
+    on_sphere = is_inner or isinstance(of_kernel.domain, UnitSphere)
     return Pairs.of_sphere() if pairs is None and on_sphere else pairs
 
 

@@ -78,7 +78,9 @@ class Lattice(Law):
     def draw(self, m: int, rng: np.random.Generator, scheme: Scheme) -> Draw:
         """Return ``m`` frequencies of shape (m, d) with their phases."""
         if m >= self.n_atoms:
-            return self._every(m)
+            counts = ByMass().counts(self.probability, m)
+            atoms = np.repeat(np.arange(self.n_atoms), counts)
+            return self._drawn(atoms, m * self.probability / counts)
         return self._drawn(self._atoms(self.probability, m, rng, scheme), np.ones(self.n_atoms))
 
     def draw_factor(self, m: int, rng: np.random.Generator, scheme: Scheme) -> Draw:
@@ -103,13 +105,6 @@ class Lattice(Law):
         moves: NDArray[np.bool_] = self.omega.any(axis=1) | (self.phase != 0.0)
         return ~moves
 
-    def _every(self, m: int) -> Draw:
-        """Return ``m`` frequencies with each atom at least once, and likelier atoms more often."""
-        counts = ByMass().counts(self.probability, m)
-        return self._drawn(
-            np.repeat(np.arange(self.n_atoms), counts), m * self.probability / counts
-        )
-
     def _drawn(self, atoms: NDArray[np.intp], ratio: Array) -> Draw:
         every = Draw(self.omega, ratio, self.phase, factor=self.factor)
         return every.rearranged(atoms)
@@ -118,8 +113,7 @@ class Lattice(Law):
         """Return the lattice of mapped inputs, or ``None`` if the two maps differ."""
         if not np.array_equal(left, right):
             return None
-        waves = self.factor
-        waves = None if waves is None else waves.mapped(left)
+        waves = None if self.factor is None else self.factor.mapped(left)
         return replace(self, omega=self.omega @ left.T, factor=waves)
 
     def convolved(self, other: Law) -> Law | None:

@@ -115,8 +115,7 @@ class Draw:
     def rearranged(self, order: NDArray[np.intp]) -> Draw:
         """Return the draw with rows selected by the indices ``order``, which may repeat."""
         nu = None if self.nu is None else self.nu[order]
-        waves = self.factor
-        waves = None if waves is None else waves.rearranged(order)
+        waves = None if self.factor is None else self.factor.rearranged(order)
         omega, ratio, phase = np.asarray(self.omega)[order], self.ratio[order], self.phase[order]
         return Draw(omega, ratio, phase, nu, waves)
 

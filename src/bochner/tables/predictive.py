@@ -82,7 +82,9 @@ class ScoreLaw:
 
     def quantiles(self, levels: Array) -> Array:
         """Return quantiles (*t, q) at levels (q,)."""
-        return self._each(lambda values: np.interp(levels, self.levels, values), np.shape(levels))
+        columns = self.values.reshape(-1, len(self.levels))
+        of_targets = np.stack([np.interp(levels, self.levels, values) for values in columns])
+        return of_targets.reshape(*self.values.shape[:-1], *np.shape(levels))
 
     def distribution(self, errors: Array) -> Array:
         """Return the cumulative probabilities (..., *t) of ``errors`` (..., *t)."""
@@ -124,12 +126,6 @@ class ScoreLaw:
                 f"rows, but there are {n_scores:,}: the quantile is extrapolated from the largest "
                 "errors. Choose a level nearer to one half, or fit more rows."
             )
-
-    def _each(self, function: Callable[[Array], Array], shape: tuple[int, ...]) -> Array:
-        """Apply a function (q,) to the quantiles (k,) of each target; return (*t, q)."""
-        columns = self.values.reshape(-1, len(self.levels))
-        of_targets = np.stack([function(values) for values in columns])
-        return of_targets.reshape(*self.values.shape[:-1], *shape)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

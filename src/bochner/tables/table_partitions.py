@@ -11,13 +11,8 @@ from numpy.typing import ArrayLike, NDArray
 from bochner._base.arrays import Array, as_array, rounded
 from bochner._base.checks import shown
 from bochner.engines.collected import Collected, PartitionLayout
-from bochner.engines.partition_rows import (
-    CheckTable,
-    Names,
-    PartitionedRows,
-    PieceSplit,
-    TablePiece,
-)
+from bochner.engines.partition_rows import CheckTable, Names, PartitionedRows, PieceSplit
+from bochner.features.chunks import Chunk
 from bochner.files.columns import KIND_NAMES, Kind
 from bochner.tables.encoder import TableEncoder, joined, read_part
 from bochner.tables.observations import Elsewhere, Rows
@@ -65,7 +60,7 @@ class TableLayout:
     columns: tuple[tuple[Kind, str], ...]  # Kind of each column, with an example entry
 
     @classmethod
-    def of(cls, piece: TablePiece, names: Names) -> "TableLayout":
+    def of(cls, piece: Chunk, names: Names) -> "TableLayout":
         """Return the layout of a partition; raise an error for columns invalid in a table."""
         columns: list[tuple[Kind, str]] = [("empty", "")] * piece.X.shape[1]
         if len(piece):
@@ -133,8 +128,8 @@ class Others:
 
 def _of_rows(
     function: Callable[[Rows], Array],
-    encode: Callable[[TablePiece, NDArray[np.intp]], Rows],
-    piece: TablePiece,
+    encode: Callable[[Chunk, NDArray[np.intp]], Rows],
+    piece: Chunk,
     chosen: NDArray[np.intp],
 ) -> Array:
     return function(encode(piece, chosen))
@@ -145,7 +140,7 @@ def _encoded(
     targets: Callable[[NDArray[Any]], Array],
     unit: float,
     names: NDArray[Any] | None,
-    piece: TablePiece,
+    piece: Chunk,
     chosen: NDArray[np.intp],
 ) -> Rows:
     """Return some encoded rows of a partition; raise ValueError for entries of another kind."""
