@@ -175,7 +175,11 @@ def test_outcomes_are_those_of_each_method_alone(task):
     found = [{}]
     assert contenders.add_others(found, weighted, seed=3) == []
     names = list(contenders.CONTENDERS)
-    assert list(found[0]) == names
+    constant = [contenders.CONSTANT] * (task == "classification")
+    assert list(found[0]) == [*constant, *names]
+    if constant:  # The weighted shares of the classes
+        high = np.average(weighted.y == "high", weights=weighted.weight)
+        np.testing.assert_allclose(found[0][contenders.CONSTANT].probability[:, 0], high)
     for name in names:
         alone = contenders.CONTENDERS[name](task, contenders.N_COMPONENTS, 3)
         contenders.timed_fit(alone, weighted)

@@ -177,7 +177,7 @@ plant_edits(
     "drifts",
     test_drift.test_tests_of_a_report_count_its_groups,
     users=(test_drift,),
-    reports_without_groups=("= subject.study.own.clusters", "= None"),
+    reports_without_groups=("subject.study.own.clusters", "None"),
 )
 plant_edits(
     error_checks,

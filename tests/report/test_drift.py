@@ -138,7 +138,7 @@ def test_tests_of_a_report_count_its_groups():
     x = rng.normal(size=15)[clusters]
     residuals = rng.normal(size=15)[clusters] + 0.1 * rng.normal(size=300)
     columns = {"x": read_column("x", x)}
-    study = SimpleNamespace(own=SimpleNamespace(clusters=clusters))
+    study = SimpleNamespace(own=SimpleNamespace(clusters=clusters), is_classification=False)
     subject = SimpleNamespace(
         time_columns=[], important=["x"], columns=columns, study=study, residuals=residuals
     )

@@ -32,7 +32,7 @@ def test_it_is_about_these_rows(rows, tmp_path):
     expected = outcome(study.model, Split(frame, y.to_numpy(), frame, y.to_numpy(), "regression"))
     np.testing.assert_array_equal(own.own.prediction, expected.prediction)
     text = Page(found.html).all("main")[0].text.replace("\u00a0", " ")
-    assert "Predictions of 'demand' for the rows of this file" in text
+    assert "predictions of 'demand' for the rows of this file" in text
     assert "182 rows to fit, 80 test rows" in text
     assert "Predictions are compared with known targets of 80 rows." in text
 

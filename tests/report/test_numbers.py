@@ -13,6 +13,7 @@ from report.studies import of_laws, page, with_quantiles
 from scipy.stats import binom, norm, t
 from sklearn.metrics import precision_score, recall_score, roc_auc_score
 
+from bochner.comparison.contenders import CONSTANT
 from bochner.comparison.outcomes import Outcome
 from bochner.comparison.verdict import calibration, verdict
 from bochner.files.columns import read_column
@@ -122,8 +123,12 @@ def test_errors_of_methods(own, factor, pictures, monkeypatch):
     ratio, low, high = gaps["trees"]
     says(caption, *errors[best])
     assert caption.startswith(f"{best} has the lowest RMSE")
-    told = verdict(subject(**methods).study).partition("variance. ")[2]
-    if abs(ratio - 1.0) >= 0.005:
+    text = verdict(subject(**methods).study)
+    told = text.partition("variance. ")[2]
+    if low > 1.0:
+        assert text.startswith("This model is worse here than the trees: its RMSE")
+        says(text.partition(",")[0], 100.0 * (ratio - 1.0))
+    elif abs(ratio - 1.0) >= 0.005:
         says(told, 100.0 * abs(ratio - 1.0))
         assert ("lower than" if ratio < 1.0 else "higher than") in told
         assert ("is significant" in told) == (high < 1.0 or low > 1.0)
@@ -337,10 +342,12 @@ def test_nothing_is_said_where_all_rows_are_like_the_training_rows(own):
 
 @states("The error is spread .*", "A few rows dominate .*")
 def test_a_few_rows_with_much_of_the_error(own):
+    assert error_checks.heavy_tails(subject(bochner=own)) is None  # Three rows are too few
+    own = own.part(np.resize(np.arange(len(own.y)), 2 * len(own.y)))
     found = error_checks.heavy_tails(subject(bochner=own))
     squares = np.sort((own.y - own.prediction) ** 2)
     share = 100.0 * squares[-(len(squares) // 100) :].sum() / squares.sum()
-    says(found.title, 1, share)
+    says(found.title.partition(". The largest")[0], 1, share)
     # The squares of normal errors beyond their quantiles of half a per cent, by integration.
     normal = 2.0 * norm.expect(np.square, lb=norm.ppf(0.995))
     assert (found.weight == "fine") == (share < 300.0 * normal)
@@ -451,11 +458,32 @@ def test_a_rare_class(pictures):
     across, up = display.curves["yes"]
     assert np.interp(0.1, across, up) == pytest.approx(tenth / 100.0)
     area = roc_auc_score(y == "yes", stated)
-    says(verdict(checked.study), 40, 400, tenth, hits[:40].sum(), n_rare, tenth / 10.0, area)
+    share = tenth / 100.0
+    spread = 100.0 * np.sqrt(share * (1.0 - share) / n_rare)
+    low, high = (np.quantile([*_areas_of_samples(y == "yes", stated)], q) for q in (0.16, 0.84))
+    assert own.scores()["auc"].std_error == pytest.approx(0.5 * (high - low), rel=0.2)
+    said = (40, 400, hits[:40].sum(), n_rare, tenth, spread, n_rare / 10.0, area)
+    few = [n_rare] * bool(n_rare < 30)
+    says(verdict(checked.study), *said, own.scores()["auc"].std_error, *few)
+    constant = replace(own, probability=np.tile(both.mean(axis=0), (400, 1)))
+    worse = verdict(subject(bochner=constant, trees=own).study)
+    assert worse.startswith("This model is worse here than the trees: its log loss is ")
+    assert f"that of the trees holds {hits[:40].sum()}, a random tenth" in worse
+    equal = verdict(subject(bochner=constant, **{CONSTANT: constant, "trees": constant}).study)
+    assert equal.startswith("The log loss of this model is not significantly lower than that of a")
     says(calibration(checked.study), 100.0 * stated.mean(), 100.0 * n_rare / 400, 400)
-    assert diagnostics.classes(checked).title == "No row has a probability of 'yes' above one half"
+    found = diagnostics.classes(checked)
+    assert found.title == "No row is more likely 'yes' than not"
+    says(found.meaning, 100.0 * stated.max())
     says(diagnostics.rows(checked).title, n_rare)
     assert own.metrics == ["log_loss", "auc", "average_precision", "top_tenth"]
+
+
+def _areas_of_samples(is_class, stated):
+    rng = np.random.default_rng(0)
+    for _ in range(200):
+        rows = rng.integers(0, len(stated), len(stated))
+        yield roc_auc_score(is_class[rows], stated[rows])
 
 
 @states("Most frequent confusions")

@@ -83,9 +83,12 @@ def cells_table(
 ) -> Table:
     """Return a display table; columns after the first are right-aligned and never cut."""
     table = Table(box=None, header_style="bold", pad_edge=False)
-    for number, heading in enumerate(headings):
+    heads = list(headings)
+    n_lines = max((heading.count("\n") for heading in heads), default=0)
+    for number, heading in enumerate(heads):
         justify = "right" if number else first
-        table.add_column(plain_text(heading), justify=justify, no_wrap=number > 0, overflow="fold")
+        text = plain_text("\n" * (n_lines - heading.count("\n")) + heading)
+        table.add_column(text, justify=justify, no_wrap=number > 0, overflow="fold")
     for cells in rows:
         table.add_row(*map(plain_text, cells))
     return table

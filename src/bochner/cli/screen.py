@@ -18,9 +18,11 @@ from bochner.comparison.verdict import (
     calibration,
     metric_texts,
     no_pairs,
+    of_used_columns,
     seconds_texts,
     sum_of_shares,
     verdict,
+    without_probabilities,
 )
 from bochner.tables.sensitivity import VarianceShares
 
@@ -34,9 +36,17 @@ _SHOWN_PAIRS = 4
 _MOST_CLASSES = 12
 """Largest number of classes of a printed confusion matrix, which then fits 100 characters."""
 
-_HEADINGS = {**METRICS, "r2": "explained", "average_precision": "precision"}  # Fits 80 characters
-_WITH_ERROR = ("rmse", "log_loss", "error")
+_HEADINGS = {
+    **METRICS,
+    "r2": "explained",
+    "average_precision": "average\nprecision",
+    "top_tenth": "in riskiest\ntenth",
+}
+_WITH_ERROR = ("rmse", "log_loss", "error", "auc", "top_tenth")
 """Metrics that are shown with their standard error: a line has 80 characters."""
+
+_GAP = 2
+"""Number of spaces between columns of a table."""
 
 
 def print_studies(console: Console, studies: Sequence[Study], warned: Sequence[str] = ()) -> None:
@@ -51,8 +61,11 @@ def print_studies(console: Console, studies: Sequence[Study], warned: Sequence[s
 
 def print_errors(console: Console, study: Study) -> None:
     """Print the verdict on a model, errors of all methods, and calibration."""
-    texts = plain_text(verdict(study), "bold"), plain_text(calibration(study))
-    print_blocks(console, texts[0], scores_table(study.outcomes), texts[1])
+    table = scores_table(study.outcomes, console.width)
+    notes = [
+        plain_text(note) for note in (without_probabilities(study), calibration(study)) if note
+    ]
+    print_blocks(console, plain_text(verdict(study), "bold"), table, *notes)
 
 
 def print_checks(console: Console, study: Study) -> None:
@@ -88,6 +101,7 @@ def share_blocks(
     """Return tables of the importance of columns and of interactions, and notes on them."""
     if importance is None:
         return []
+    importance = of_used_columns(importance)
     notes = [sum_of_shares(float(importance.share.sum()))]
     if pairs is not None and not (pairs.share >= LEAST_PAIR).any():
         notes.insert(0, no_pairs(pairs))
@@ -111,16 +125,28 @@ def _read_line(facts: TableFacts) -> str:
     return f"{facts.source}: {facts.n_rows:,} rows, {columns} ({listed}){missing}."
 
 
-def scores_table(outcomes: Mapping[str, Outcome]) -> Table:
-    """Return a table of the errors of methods with standard errors, the smallest error first."""
-    shown = _metrics(outcomes.values())
-    order = sorted(outcomes, key=lambda name: _rank(outcomes[name], shown))
+def scores_table(outcomes: Mapping[str, Outcome], width: int = 80) -> Table:
+    """Return a table of the errors of methods with standard errors, the smallest error first.
+
+    Methods without any of the metrics of the first outcome are left out, and so are the columns
+    that do not fit the width, the last metrics first.
+    """
+    shown = next(iter(outcomes.values())).metrics
+    used = [name for name, outcome in outcomes.items() if {*shown} & outcome.scores().keys()]
+    order = sorted(used, key=lambda name: _rank(outcomes[name], shown))
     seconds = [outcomes[name].seconds for name in order]
-    columns = [order, *_columns([outcomes[name] for name in order], shown)]
-    columns += [seconds_texts(seconds)] * bool(np.isfinite(seconds).any())
-    table = cells_table(
-        ["method", *(_HEADINGS[name] for name in shown), "seconds"][: len(columns)], []
-    )
+    texts_of = _columns([outcomes[name] for name in order], shown)
+    by_heading = dict(zip([_HEADINGS[name] for name in shown], texts_of, strict=True))
+    if np.isfinite(seconds).any():
+        by_heading["seconds"] = seconds_texts(seconds)
+    words = " ".join(["method", *order]).split()  # Names of methods break between words
+    while len(by_heading) > 1 and width < max(map(len, words)) + sum(
+        _GAP + max(len(line) for text in (heading, *texts) for line in text.split("\n"))
+        for heading, texts in by_heading.items()
+    ):
+        by_heading.popitem()
+    table = cells_table(["method", *by_heading], [])
+    columns = [order, *by_heading.values()]
     for name, cells in zip(order, zip(*columns, strict=True), strict=True):
         style = "bold" if name == OURS and len(order) > 1 else ""
         table.add_row(*map(plain_text, cells), style=style)

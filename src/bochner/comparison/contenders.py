@@ -13,6 +13,7 @@ from typing import TypeVar
 
 import numpy as np
 from sklearn.base import BaseEstimator
+from sklearn.dummy import DummyClassifier
 from sklearn.ensemble import HistGradientBoostingClassifier, HistGradientBoostingRegressor
 from sklearn.kernel_approximation import RBFSampler
 from sklearn.linear_model import LogisticRegression, RidgeClassifierCV, RidgeCV
@@ -34,6 +35,7 @@ LINEAR = "linear model"
 RBF_SAMPLER = "RBFSampler + RidgeCV"
 TREES = "gradient-boosted trees"
 CATBOOST = "CatBoost"
+CONSTANT = "constant probability"
 
 _ALPHAS: tuple[float, ...] = tuple(np.logspace(-3, 3, 13).tolist())
 """Candidate ridge penalties for cross-validation: two per decade, from 0.001 to 1,000."""
@@ -160,6 +162,9 @@ def add_others(
     with single_threaded_blas() as n_blas:
         n_threads = threads_for(n_jobs, n_blas)
     targets = range(len(outcomes))
+    if split.task == "classification":  # The shares of the classes in the training rows
+        of_shares = DummyClassifier().fit(split.X, split.y, split.weight)
+        outcomes[0][CONSTANT] = outcome(of_shares, split)
     encodings = within_time(lambda: [_encoded(split.of_target(k)) for k in targets], until)
     if encodings is None:
         return list(installed())

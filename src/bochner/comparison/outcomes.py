@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import ndtri
-from scipy.stats import binom
+from scipy.stats import binom, rankdata
 from sklearn.base import BaseEstimator
 from sklearn.metrics import average_precision_score, confusion_matrix, roc_auc_score
 
@@ -191,13 +191,28 @@ class Outcome:
             scores["log_loss"] = mean_score(self.losses(), self.clusters)
             if len(self.classes) == 2 and len(np.unique(self.y)) == 2:
                 second = self.y == self.classes[1]
-                scores["auc"] = Score(float(roc_auc_score(second, self.probability[:, 1])))
+                scores["auc"] = _area(second, as_array(self.probability[:, 1]))
             if (rare := self.rare) is not None:
-                pair, share = (rare.is_observed, rare.stated), rare.hits()[1] / rare.n
-                scores["auc"] = Score(float(roc_auc_score(*pair)))
+                pair, (n_rows, n_hits, _) = (rare.is_observed, rare.stated), rare.hits()
+                share, error = n_hits / rare.n, np.sqrt(n_hits * (rare.n - n_hits) / rare.n**3)
+                if not np.ptp(rare.stated):  # A constant has no order: the mean of all orders
+                    share, error = n_rows / len(self.y), np.nan
+                scores["auc"] = _area(*pair)
                 scores["average_precision"] = Score(float(average_precision_score(*pair)))
-                scores["top_tenth"] = Score(share, float(np.sqrt(share * (1.0 - share) / rare.n)))
+                scores["top_tenth"] = Score(share, float(error))
         return scores
+
+
+def _area(is_class: Mask, stated: Array) -> Score:
+    """Return the area under the ROC curve, with the standard error of DeLong et al. (1988)."""
+    area, ranks, variance = float(roc_auc_score(is_class, stated)), rankdata(stated), 0.0
+    if not np.ptp(stated):
+        return Score(area)
+    for part in (is_class, ~is_class):
+        # The share of the rows of the other class below each row, and its variance
+        shares = (ranks[part] - rankdata(stated[part])) / np.sum(~part)
+        variance += float(np.var(shares, ddof=1)) / len(shares) if len(shares) > 1 else np.nan
+    return Score(area, float(np.sqrt(variance)))
 
 
 def mean_score(values: Floats | Mask, clusters: NDArray[np.generic] | None = None) -> Score:

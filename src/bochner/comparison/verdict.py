@@ -2,13 +2,16 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import compress
 from types import MappingProxyType
 
 import numpy as np
 from scipy.stats import norm
 
 from bochner._base.arrays import Array, Mask, as_array
+from bochner._base.names import listed
 from bochner._base.number_texts import number, percent, percents, with_errors
+from bochner.comparison.contenders import CONSTANT
 from bochner.comparison.leaks import Leak
 from bochner.comparison.outcomes import (
     METRICS,
@@ -23,9 +26,9 @@ from bochner.tables.sensitivity import VarianceShares
 
 FUNCTIONS: Mapping[str, str] = MappingProxyType(
     {
-        "rough": "kinks along every input",
-        "turned": "kinks in any direction",
-        "smooth": "smooth, with two derivatives",
+        "rough": "curves with kinks, columns apart",
+        "turned": "curves with kinks, columns together",
+        "smooth": "smooth curves",
     }
 )
 """Description of the functions that a member of a table model fits, by its name."""
@@ -48,6 +51,9 @@ _ALIKE = 0.005
 
 _AREAS = ("auc", "average_precision")
 """Metrics between zero and one, which have three decimals."""
+
+_FEW_RARE = 30
+"""Number of test rows of a rare class below which its shares are known to 10 % at most."""
 
 _MANY_SECONDS = 100.0
 """Time in seconds from which times of methods are whole seconds."""
@@ -79,6 +85,11 @@ class Difference:
         return self.upper < 1.0 or self.lower > 1.0
 
     @property
+    def is_worse(self) -> bool:
+        """Whether the model's error is significantly larger than the other error."""
+        return self.lower > 1.0
+
+    @property
     def change(self) -> str:
         """Size of the model's error relative to the other error, such as "12 % lower"."""
         return f"{percent(abs(self.ratio - 1.0))} {'lower' if self.ratio < 1.0 else 'higher'}"
@@ -101,7 +112,8 @@ def metric_texts(name: str, scores: Sequence[Score | None], *, errors: bool = Tr
     if name in SHARES:
         return [percent(value, digits=1) for value in values]
     if name in _AREAS:
-        return [f"{value:.3f}" if np.isfinite(value) else "–" for value in values]
+        texts = [f"{v:.3f} ± {e:.3f}" for v, e in zip(values, std_errors, strict=True)]
+        return [text.replace(" ± nan", "").replace("nan", "–") for text in texts]
     texts = with_errors(values, std_errors)
     if errors:
         return texts
@@ -131,18 +143,28 @@ def scope(study: Study) -> str:
     return _SCOPES[study.split.kind]
 
 
+def compared(study: Study) -> dict[str, Outcome]:
+    """Return the outcomes of the other methods that have the first metric of the model."""
+    metric = study.own.metrics[0]
+    return {name: other for name, other in study.others.items() if metric in other.scores()}
+
+
+def without_probabilities(study: Study) -> str:
+    """Return a sentence on methods that have no probabilities, or an empty text."""
+    names = [name for name in study.others if name not in compared(study)]
+    if not names:
+        return ""
+    verb = "predicts" if len(names) == 1 else "predict"
+    return f"{listed(names)} {verb} classes without probabilities, so that there is no log loss."
+
+
 def best_other(study: Study) -> Difference | None:
     """Return the ratio of the model's error to the best other method's; ``None`` without one."""
-    own, others = study.own, study.others
-    losses = {
-        name: float(np.mean(other.losses()))
-        for name, other in others.items()
-        if own.probability is None or other.probability is not None
-    }
-    if not losses:
+    others = compared(study)
+    if not others:
         return None
-    best = min(losses, key=losses.__getitem__)
-    return difference(own, best, others[best], len(losses))
+    best = min(others, key=lambda name: float(np.mean(others[name].losses())))
+    return difference(study.own, best, others[best], len(others))
 
 
 def difference(
@@ -163,18 +185,42 @@ def difference(
 
 def verdict(study: Study) -> str:
     """Return sentences on the accuracy, its columns, and the best other method."""
-    our_outcome = study.own
+    our_outcome, gap = study.own, best_other(study)
     text = _classes_verdict(study) if our_outcome.classes is not None else _numbers_verdict(study)
     text += "".join(f" {suspicion(leak)}" for leak in study.leaks)
-    gap = best_other(study)
     if gap is None:
         return text
-    n_others = len(study.others)
+    n_others, metric = len(compared(study)), METRICS[our_outcome.metrics[0]]
     other = gap.other if n_others == 1 else f"the best of {n_others} other methods ({gap.other})"
-    metric = METRICS[our_outcome.metrics[0]]
+    text = f"{_warning(study, gap, metric)}{text}"
+    if gap.is_worse:
+        return text
     if abs(gap.ratio - 1.0) < _ALIKE:
         return f"{text} The {metric} equals that of {other}."
     return f"{text} The {metric} is {gap.change} than that of {other}; {gap.conclusion}."
+
+
+def _warning(study: Study, gap: Difference, metric: str) -> str:
+    """Return sentences on a significantly better method, or on a constant that is as good."""
+    text = ""
+    if gap.is_worse:
+        text = (
+            f"This model is worse here than {_method(gap.other)}: its {metric} is {gap.change}, "
+            f"and {gap.conclusion}. Use the predictions of {_method(gap.other)}. "
+        )
+    constant = study.others.get(CONSTANT)
+    is_told = gap.is_worse and gap.other == CONSTANT
+    if constant and not is_told and difference(study.own, "", constant).upper >= 1.0:
+        text += (
+            f"The {metric} of this model is not significantly lower than that of a constant "
+            "probability. "
+        )
+    return text
+
+
+def _method(name: str) -> str:
+    """Return the name of a method with an article: those in lower case are no proper names."""
+    return f"the {name}" if name[0].islower() else name
 
 
 def suspicion(leak: Leak) -> str:
@@ -192,28 +238,27 @@ def _numbers_verdict(study: Study) -> str:
             f"The columns explain little of {study.target!r}: predictions for {scope(study)} "
             f"explain {percent(max(explained, 0.0))} of its variance."
         )
-    spread = float(np.std(outcome.y))
-    size = f", {percent(typical / spread)} of its standard deviation" if spread > 0.0 else ""
     text = (
-        f"Predictions of {study.target!r} for {scope(study)} are typically off by "
-        f"{number(typical, 2)} (median){size}."
+        f"Half of the predictions of {study.target!r} for {scope(study)} are off by less than "
+        f"{number(typical, 2)}."
     )
-    return (
-        text
-        if np.isnan(explained)
-        else f"{text} They explain {percent(explained)} of its variance."
-    )
+    share = f" They explain {percent(explained)} of its variance."
+    return text if np.isnan(explained) else f"{text}{share}"
 
 
 def _classes_verdict(study: Study) -> str:
     outcome, scores = study.own, study.own.scores()
     if (rare := outcome.rare) is not None:
         (n, n_hits, _), n_rows = rare.hits(), len(outcome.y)
+        gap, hits = best_other(study), f"a random tenth {number(rare.n * n / n_rows, 2)}"
+        if gap is not None and (other := study.others[gap.other].rare) and np.ptp(other.stated):
+            hits = f"that of {_method(gap.other)} holds {other.hits()[1]:,}, {hits}"
+        few = f" With {rare.n} such rows, these figures may be chance." * (rare.n < _FEW_RARE)
         return (
-            f"The riskiest tenth of {scope(study)} ({n:,} of {n_rows:,}) holds "
-            f"{percent(n_hits / rare.n)} of the rows with {study.target} {rare.name!r} ({n_hits:,} "
-            f"of {rare.n:,}), {number(n_hits / rare.n * n_rows / n, 2)} times as many as a random "
-            f"tenth. The area under the ROC curve is {scores['auc'].value:.2f}."
+            f"The riskiest tenth of {scope(study)} ({n:,} of {n_rows:,}) holds {n_hits:,} of the "
+            f"{rare.n:,} rows with {study.target} {rare.name!r} "
+            f"({metric_text('top_tenth', scores['top_tenth'])}); {hits}. "
+            f"The area under the ROC curve is {metric_text('auc', scores['auc'])}.{few}"
         )
     classes, counts = np.unique(outcome.y, return_counts=True)
     most = float(counts.max() / len(outcome.y))
@@ -281,6 +326,14 @@ def _coverage_sentence(outcome: Outcome) -> str:
     )
 
 
+def of_used_columns(shares: VarianceShares) -> VarianceShares:
+    """Return the shares of columns with features: the other columns have a share of exactly 0."""
+    used = shares.share > 0.0
+    return VarianceShares(
+        tuple(compress(shares.columns, used)), shares.share[used], shares.std_error[used]
+    )
+
+
 def sum_of_shares(total: float) -> str:
     """Return a sentence on shares of columns that do not sum to about 100 %, or an empty text.
 
@@ -288,12 +341,15 @@ def sum_of_shares(total: float) -> str:
     ('', 'Shares sum to 22 %: ')
     """
     if total > _MORE_THAN_ALL:
-        return "Shares of columns include their interactions, and sum to more than 100 %."
+        return (
+            "An interaction counts in the share of each of its columns, so that shares sum to "
+            f"{100.0 * total:.0f} %."
+        )
     if total >= _LESS_THAN_ALL:
         return ""
     return (
-        f"Shares sum to {100.0 * total:.0f} %: a share counts what one column changes alone, and "
-        "correlated columns change predictions mostly together."
+        f"Shares sum to {100.0 * total:.0f} %: a share counts what one column changes alone. The "
+        f"other {100.0 - 100.0 * total:.0f} % belong to columns that change together."
     )
 
 

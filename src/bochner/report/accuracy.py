@@ -10,11 +10,13 @@ from bochner.comparison.contenders import OURS
 from bochner.comparison.outcomes import METRICS, Coverage, Outcome, Score
 from bochner.comparison.verdict import (
     calibration,
+    compared,
     difference,
     metric_text,
     metric_texts,
     scope,
     seconds_texts,
+    without_probabilities,
 )
 from bochner.plot import comparison
 from bochner.plot.class_errors import LEVELS, CalibrationDisplay, central_intervals
@@ -43,6 +45,8 @@ def errors_section(subject: Subject) -> Section:
     """Return the section with the test errors of all methods and their standard errors."""
     study, metric = subject.named, subject.study.own.metrics[0]
     blocks: list[Block] = [_errors_text(subject), _errors_table(subject)]
+    if without := without_probabilities(study):
+        blocks.append(without)
     if study.others:
         known = {name: each for name, each in study.outcomes.items() if metric in each.metrics}
         title = subject.titled(f"{METRICS[metric]} of all methods")
@@ -69,9 +73,9 @@ def _errors_text(subject: Subject) -> str:
             " The last column divides the error of the model by the error of the method; its "
             "interval is two standard errors of the differences row by row."
         )
-    if len(study.others) > 1:
+    if (n_compared := len(compared(study))) > 1:
         text += (
-            f" The comparison with the best of {len(study.others)} methods allows for as many "
+            f" The comparison with the best of {n_compared} methods allows for as many "
             "comparisons (Bonferroni's correction)."
         )
     return text
@@ -80,7 +84,8 @@ def _errors_text(subject: Subject) -> str:
 def _errors_table(subject: Subject) -> Table:
     own, others = subject.study.own, subject.study.others
     metric = own.metrics[0]
-    outcomes = dict(sorted(subject.study.outcomes.items(), key=lambda item: _rank(item[1], metric)))
+    known = (item for item in subject.study.outcomes.items() if metric in item[1].scores())
+    outcomes = dict(sorted(known, key=lambda item: _rank(item[1], metric)))
     # Metrics known for the model alone allow no comparison, and are shown in other sections.
     least = min(2, len(outcomes))
     names = [n for n in own.metrics if sum(n in o.metrics for o in outcomes.values()) >= least]

@@ -26,6 +26,12 @@ _SIDE_BY_SIDE, _MOST_CLASSES = 10, 30
 _RISKIEST = (0.01, 0.02, 0.05, 0.1, 0.2, 0.5)
 """Shares of the rows, the riskiest first, whose hits are listed: what a team may have time for."""
 
+_COST, _GAIN = 5, 250
+"""Cost of an action and gain of a hit in the example of a threshold: a call to a customer."""
+
+_FEWEST_BINS = 3
+"""Number of bins below which a caption says how few they are."""
+
 _MOST_CONFUSIONS = 10
 """Largest number of listed confusions."""
 
@@ -34,7 +40,8 @@ def recognition_section(subject: Subject) -> Section:
     """Return the section with curves, confusion matrix, and recall and precision."""
     outcome = subject.study.own
     tables, n_classes = [_class_table(outcome)], len(outcome.confusion())
-    figures = [_confusion(subject, outcome)] * (n_classes <= _MOST_CLASSES)
+    is_drawn = n_classes <= _MOST_CLASSES and len(np.unique(outcome.prediction)) > 1
+    figures = [_confusion(subject, outcome)] if is_drawn else []
     is_known = outcome.probability is not None and len(np.unique(outcome.y)) > 1
     if is_known and (rare := outcome.rare) is not None:
         figures.insert(0, _gains(subject, rare))
@@ -71,9 +78,12 @@ def _thresholds_table(rare: RareClass) -> Table:
         "recall": shares(hits / rare.n),
         "lift": numbers(hits / flagged / rare.is_observed.mean()),
     }
+    n_flagged = int(np.sum(rare.stated > _COST / _GAIN))
     note = (
         "Choose a threshold by the costs: flagging a row pays if its probability exceeds the cost "
-        "of an action divided by the gain of a hit. The lift compares with a random order."
+        f"of an action divided by the gain of a hit. If an action costs {_COST} and a hit gains "
+        f"{_GAIN}, flag rows above {percent(_COST / _GAIN)}: {counted(n_flagged, 'row')} here. The "
+        "lift compares with a random order."
     )
     return Table.of("Hits by threshold", columns, note=note)
 
@@ -170,6 +180,10 @@ def _probabilities_caption(display: CalibrationDisplay) -> str:
         return "There are too few rows for shares."
     where = "the range of calibrated probabilities, the grey bars."
     if not len(display.outside):
+        if len(display.observed) < _FEWEST_BINS:
+            return (
+                f"The observed share of {counted(len(display.observed), 'bin')} is within {where}"
+            )
         return f"In all bins the observed share is within {where}"
     predicted, observed = (
         float(part[display.outside[0]]) for part in (display.predicted, display.observed)

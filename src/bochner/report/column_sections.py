@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from bochner._base.arrays import times_of
 from bochner._base.names import listed
 from bochner._base.number_texts import counted, may_be_years, number, percent
-from bochner.comparison.verdict import LEAST_PAIR, no_pairs, sum_of_shares
+from bochner.comparison.verdict import LEAST_PAIR, no_pairs, of_used_columns, sum_of_shares
 from bochner.files.columns import labels
 from bochner.plot.effects import EffectDisplay
 from bochner.plot.rankings import SharesDisplay
@@ -40,6 +40,7 @@ def importance_section(subject: Subject) -> Section | None:
     shares, pairs = subject.study.importance, subject.study.interactions
     if shares is None:
         return None
+    shares = of_used_columns(shares)
     text = (
         "The share of a column is the share of the variance of predictions that depends on it: how "
         "much predictions change when rows take this column from other rows. ± is one standard "
@@ -120,7 +121,8 @@ def effects_section(subject: Subject, most: int, most_pairs: int) -> Section | N
     names = [name for name in _above(study.importance, most) if name in subject.columns]
     states: list[Any] = study.model.encoder_.columns_
     free = [state["name"] for state in states if is_free_text(state)]
-    cyclic = [s["name"] for s in states if {"hour", "weekday"} & {*s.get("cycles", ())}]
+    cycles = {s["name"]: {"hour", "weekday"} & {*s.get("cycles", ())} for s in states}
+    cyclic = [name for name in names if cycles[name]]
     drawn_names = [(name,) for name in names]
     if study.interactions is not None:
         drawn_names += _above(study.interactions, most_pairs)
@@ -141,8 +143,11 @@ def effects_section(subject: Subject, most: int, most_pairs: int) -> Section | N
             "curves, shifted to the common average, lie within. They are wide where other columns "
             "change the effect. They are no confidence intervals."
         )
-    if left_out := [quoted(name) for name in names if name in cyclic]:
-        text += f" Effects of dates with hours or weekdays, {listed(left_out)}, are not drawn."
+    for name in cyclic:
+        text += (
+            f" {quoted(name)} has no curve, because predictions depend on its "
+            f"{listed(sorted(cycles[name]))}, and a curve along the time would go up and down."
+        )
     if left_out := [quoted(name) for name in names if name in free]:
         text += f" Free text, {listed(left_out)}, has no curve."
     return Section("effects", "Effects of columns", [text, figures])

@@ -163,19 +163,26 @@ def classes(subject: Subject) -> Finding | None:
     outcome = subject.study.own
     if outcome.classes is None:
         return None
-    never = [quoted(name) for name in outcome.classes if not np.any(outcome.prediction == name)]
+    absent = np.array([not np.any(outcome.prediction == name) for name in outcome.classes])
+    never = [quoted(name) for name in outcome.classes[absent]]
     if not never:
         return fine("All classes are predicted.")
-    title = f"Never predicted: {listed(never)}"
-    advice = "Use the probabilities, add rows of rare classes, or join classes."
-    if len(outcome.classes) == 2:
-        title = f"No row has a probability of {listed(never)} above one half"
-        advice = (
-            "Use the probabilities with a threshold chosen by the costs (section Discrimination of "
-            "the classes)."
+    if len(outcome.classes) > 2 or outcome.probability is None:
+        return Finding(
+            "check",
+            f"Never predicted: {listed(never)}",
+            "In each row, another class has a higher probability.",
+            "Use the probabilities, add rows of rare classes, or join classes.",
         )
-    text = f"No row has its highest probability for {listed(never)}."
-    return Finding("check", title, text, advice)
+    largest = float(outcome.probability[:, absent].max())
+    usual = " This is usual for a rare class." if outcome.rare is not None else ""
+    return Finding(
+        "note" if usual else "check",
+        f"No row is more likely {listed(never)} than not",
+        f"The highest probability is {percent(largest)}.{usual}",
+        "Rank the rows by probability, or choose a threshold by the costs (section Discrimination "
+        "of the classes).",
+    )
 
 
 def correlated(subject: Subject) -> Finding | None:

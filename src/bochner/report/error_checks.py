@@ -6,8 +6,8 @@ import numpy as np
 
 from bochner._base.names import listed
 from bochner._base.number_texts import counted, number, percent, with_error
-from bochner.comparison.outcomes import METRICS, mean_score, outcome_coverage
-from bochner.comparison.verdict import best_other
+from bochner.comparison.outcomes import METRICS, Score, mean_score, outcome_coverage
+from bochner.comparison.verdict import best_other, metric_texts
 from bochner.report.html_blocks import Finding, fine
 from bochner.report.name_texts import quoted
 from bochner.report.residual_section import Drift, certain
@@ -26,6 +26,9 @@ of normal errors, 8.4 %."""
 _HALF = 0.5
 """Share of the squared error in the worst rows from which they need attention, because these rows
 then determine the RMSE."""
+
+_FEWEST_WORST = 5
+"""Number of worst rows below which their share of the squared error is mostly chance."""
 
 _MOST_NAMED = 5
 """Largest number of rows named in a finding."""
@@ -61,15 +64,20 @@ def expectation(subject: Subject) -> Finding | None:
     # The expected error has about the standard error of the test error, or a smaller one.
     chance = _CERTAIN * np.sqrt(2.0) * np.nan_to_num(score.std_error)
     observed_error = with_error(score.value, score.std_error)
+    told = metric_texts(metric, [score, Score(expected, score.std_error)], errors=False)[1]
     if score.value - expected <= max(chance, 0.02 * expected):  # Irrelevant below 2 %
-        side = "lower than" if expected - score.value > chance else "as"
-        return fine(
-            f"The {name} is {side} expected: {observed_error}, and {number(expected)} was expected."
+        if expected - score.value <= chance:
+            return fine(f"The {name} is as expected: {observed_error}, and {told} was expected.")
+        return Finding(
+            "note",
+            f"The {name} is lower than expected: {observed_error}, and {told} was expected",
+            "The test rows may be easier to predict than other rows.",
+            f"For new rows, plan with a {name} of up to {told}.",
         )
     return Finding(
         "check",
         f"The {name} is higher than expected",
-        f"Rows left out of the fit give an expected {name} of {number(expected)}; the rows here "
+        f"Rows left out of the fit give an expected {name} of {told}; the rows here "
         f"have {observed_error}. These rows differ from the training rows.",
         f"Compare their columns with the training rows. {_ADVICE[study.split.kind]}",
     )
@@ -80,15 +88,18 @@ def others(subject: Subject) -> Finding | None:
     gap = best_other(subject.study)
     if gap is None:
         return None
-    if gap.ratio <= 1.0 or not gap.is_certain:
+    if not gap.is_worse:
         return fine("No other method has a significantly lower error.")
+    first = "Fit with --effort thorough (effort='thorough' in Python). If the difference stays, "
+    if subject.study.model.effort == "thorough":
+        first = "For predictions, "
     return Finding(
         "check",
         f"{gap.other} has a lower error",
         f"The error of the model is {gap.change} (interval {percent(gap.lower - 1.0)} to "
         f"{percent(gap.upper - 1.0)}); the difference is significant.",
-        "Fit with a greater effort. If the difference stays, use the other method where you need "
-        "only the prediction.",
+        f"{first}use the predictions of the other method. Importance and effects in this report "
+        "describe the model only.",
     )
 
 
@@ -184,13 +195,16 @@ def heavy_tails(subject: Subject) -> Finding | None:
     """Check whether a few rows cause most of the squared error."""
     outcome = subject.study.own
     n_worst = int(_WORST * len(outcome.y))
-    if outcome.classes is not None or n_worst < 1:
+    if outcome.classes is not None or n_worst < _FEWEST_WORST:
         return None
     squares = np.sort(subject.residuals**2)[::-1]
     share = float(squares[:n_worst].sum() / max(squares.sum(), 1e-300))
     text = f"the worst 1 % of the rows have {percent(share)} of the squared error"
     if share < _HEAVY:
-        return fine(f"The error is spread over many rows: {text}.")
+        return fine(
+            f"The error is spread over many rows: {text}. The largest errors: "
+            f"{_worst_rows(subject, n_worst)}."
+        )
     return Finding(
         "check" if share >= _HALF else "note",
         f"A few rows dominate the error: {text}",

@@ -17,7 +17,6 @@ from bochner.report.html_blocks import (
     Table,
     cells,
     counts,
-    numbers,
     shares,
 )
 from bochner.report.name_texts import cut, plain, quoted
@@ -140,7 +139,7 @@ def _laws_table(head: SumOfLaws | SoftmaxOfLaws, subjects: Sequence[Subject]) ->
     for subject in subjects:
         name = "weight" if len(subjects) == 1 else f"weight for {subject.name}"
         of_target = weights[:, subject.study.number if sums else 0]
-        columns[name] = shares(of_target) if sums else numbers(of_target)
+        columns[name] = shares(of_target / max(float(of_target.sum()), 1e-300))
     return Table.of("Parts of the model", columns)
 
 

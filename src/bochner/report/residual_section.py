@@ -1,7 +1,7 @@
 """Report section on residuals and their dependence on columns, time and the prediction."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -66,15 +66,27 @@ class Drift:
 
 
 def drift(
-    column: Column, residuals: Array, clusters: NDArray[np.generic] | None = None
+    column: Column,
+    residuals: Array,
+    clusters: NDArray[np.generic] | None = None,
+    are_classes: bool = False,
 ) -> Drift | None:
-    """Return mean residuals over bins of a column; None for fewer than two bins."""
+    """Return mean residuals over bins of a column; None for fewer than two bins.
+
+    Residuals of classes have at least the standard error of the predicted probabilities.
+    """
     codes, names = _bins(column)
     if len(names) < 2:
         return None
     used = codes >= 0
     used_clusters = None if clusters is None else clusters[used]
-    return _tested(column.name, names, codes[used], residuals[used], used_clusters)
+    tested = _tested(column.name, names, codes[used], residuals[used], used_clusters)
+    if not are_classes:
+        return tested
+    # p (1 - p), because a residual is 1 - p or -p; without it, bins without a hit look certain.
+    sizes = np.minimum(np.abs(residuals[used]), 1.0)
+    stated = np.sqrt(np.bincount(codes[used], sizes * (1.0 - sizes))) / tested.count
+    return replace(tested, std_error=np.maximum(tested.std_error, stated))
 
 
 def _tested(
@@ -171,8 +183,8 @@ def drifts(subject: Subject) -> list[Drift]:
     """Return mean residuals along time-like columns and the most important columns."""
     names = dict.fromkeys([*subject.time_columns, *subject.important])
     chosen = list(names)[: MOST_COLUMNS + len(subject.time_columns)]
-    clusters = subject.study.own.clusters
-    column_drifts = (drift(subject.columns[name], subject.residuals, clusters) for name in chosen)
+    shared = subject.residuals, subject.study.own.clusters, subject.study.is_classification
+    column_drifts = (drift(subject.columns[name], *shared) for name in chosen)
     return [each for each in column_drifts if each is not None]
 
 
@@ -196,14 +208,13 @@ def certain(column_drifts: Sequence[Drift]) -> list[Drift]:
 
 def _text(subject: Subject, column_drifts: Sequence[Drift]) -> str:
     outcome = subject.study.own
-    text = "Residuals are observations less predictions."
+    text = "Residuals are observations minus predictions."
     if outcome.classes is not None:
         one = "the predicted class is right"
         if len(outcome.classes) == 2:
-            one = f"its class is {quoted(outcome.classes[1])}"
+            one = f"the class is {quoted(outcome.classes[1])}"
         text = (
-            f"The residual of a row is one if {one} and zero if not, less the predicted "
-            "probability of that class."
+            f"A residual is 1 if {one} and 0 if not, minus the predicted probability of that class."
         )
     if not column_drifts:
         return f"{text} There are too few test rows to tell whether they depend on a column."
