@@ -31,9 +31,7 @@ _FEASTS = {
 }
 """Names of feasts by their distance in days to Easter Sunday."""
 
-_FROM_EASTER = 70
-"""Largest distance to Easter Sunday, in days: ten weeks, up to Corpus Christi."""
-
+_FROM_EASTER = 70  # Largest distance to Easter Sunday, in days: ten weeks, up to Corpus Christi
 _WELL_KNOWN = ("25 December", "1 January", "24 December", "31 December", "26 December", "4 July")
 """Dates that are preferred to other dates of the same weeks, in this order."""
 
@@ -46,17 +44,10 @@ _LONGEST_STEPS = {_DAY: 1.5, _WEEK: 10.0, _MONTH: 45.0}
 _PART_OF_A_DAY = 0.75
 """Longest usual step, in days, of parts of a day; the step of days is one, up to rounding."""
 
-_MINUTE = 1.0 / 1440.0
-"""One minute in days: times are rounded by less."""
-
-_FEWEST = 2
-"""Smallest number of occurrences of a pattern."""
-
-_EQUAL = 1e-6
-"""Difference in nats of gains that are equal but for rounding."""
-
-_UNLIKELY = float(np.log(20.0))
-"""Prior log odds against a pattern: one series in twenty has one."""
+_MINUTE = 1.0 / 1440.0  # One minute in days: times are rounded by less
+_FEWEST = 2  # Smallest number of occurrences of a pattern
+_EQUAL = 1e-6  # Difference in nats of gains that are equal but for rounding
+_UNLIKELY = float(np.log(20.0))  # Prior log odds against a pattern: one series in twenty has one
 
 
 @register
