@@ -598,6 +598,15 @@ def test_where_an_effect_is_least_and_largest(labels, seed):
     says(sentence, unit * mean[low], values[low], unit * mean[high], values[high])
 
 
+@pytest.mark.parametrize(("spans", "are_classes", "ends"), [
+    ([(0.01, 0.02), (0.012, 0.013), (np.nan, np.nan)], True, (0.0, 0.0205)),
+    ([(0.8, 0.9)], True, (0.795, 0.905)),
+    ([(0.0, 1.0)], False, (-0.05, 1.05)),
+])  # fmt: skip
+def test_curves_have_one_scale_from_zero_unless_that_flattens_them(spans, are_classes, ends):
+    assert columns._common_limits(spans, are_classes) == pytest.approx(ends)
+
+
 @states("Importance of columns", "Columns by importance", "Interactions of columns")
 def test_shares_of_columns(pictures):
     share, error = np.array([0.5, 0.3, 0.15, 0.004, 0.001]), np.array([5, 4, 3, 2, 1]) / 1000

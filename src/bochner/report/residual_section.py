@@ -166,7 +166,7 @@ def _level_bins(texts: NDArray[np.str_]) -> tuple[NDArray[np.intp], list[str]]:
     frequent = [i for i in order if sizes[i] >= _FEWEST_ROWS]
     place = np.full(len(levels), len(frequent))
     place[frequent] = np.arange(len(frequent))
-    bins, names = place[numbers], [short(levels[i], 30) for i in frequent]
+    bins, names = place[numbers], [cut(levels[i]) for i in frequent]
     if np.sum(bins == len(frequent)) >= _FEWEST_ROWS:
         return bins, [*names, "other levels"]
     return np.where(bins == len(frequent), -1, bins), names
