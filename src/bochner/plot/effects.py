@@ -98,10 +98,11 @@ class EffectDisplay(Display):
             axis.set_ylim(self.limits)
             if name in self.quantiles:
                 at = self.quantiles[name]
-                rug = {"color": theme.ink, "ls": "", "marker": "|", "ms": 5.0, "clip_on": False}
-                at = times_of(at) if name in self.dates else at
-                axis.plot(at, np.zeros(len(at)), transform=axis.get_xaxis_transform(), **rug)
-            axis_texts.finish(axis, name, label, are_dates=name in self.dates)
+                axis.plot(
+                    times_of(at) if name in self.dates else at,
+                    np.zeros(len(at)), color=theme.ink, ls="", marker="|", ms=5.0, clip_on=False,
+                    transform=axis.get_xaxis_transform(),
+                )  # fmt: skip
         if len(handles) > 1:
             axis_texts.legend([axis], handles, [*names, "missing"][: len(handles)])
 
