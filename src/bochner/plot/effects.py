@@ -103,6 +103,7 @@ class EffectDisplay(Display):
                     np.zeros(len(at)), color=theme.ink, ls="", marker="|", ms=5.0, clip_on=False,
                     transform=axis.get_xaxis_transform(),
                 )  # fmt: skip
+            axis_texts.finish(axis, name, label, are_dates=name in self.dates)
         if len(handles) > 1:
             axis_texts.legend([axis], handles, [*names, "missing"][: len(handles)])
 

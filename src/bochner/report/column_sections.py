@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from bochner._base.arrays import as_array, times_of
 from bochner._base.names import listed
-from bochner._base.number_texts import counted, may_be_years, number, percent
+from bochner._base.number_texts import may_be_years, number, percent
 from bochner.comparison.verdict import LEAST_PAIR, no_pairs, of_used_columns, sum_of_shares
 from bochner.files.columns import labels
 from bochner.plot.effects import EffectDisplay
@@ -75,11 +75,8 @@ def importance_section(subject: Subject) -> Section | None:
             "variance of predictions comes from their interaction."
         )
         figures.append(_shares_figure("Interactions of columns", strong, caption))
-        n_weak = int(np.sum(~is_strong))
-        least = f"less than {100.0 * LEAST_PAIR:.0f} % each"
-        note = f"{counted(n_weak, 'more pair')} of important columns: {least}." if n_weak else ""
         table = _shares_table("Interactions of columns", "columns", strong)
-        blocks.append(replace(table, note=note))
+        blocks.append(table)
     else:
         blocks.append(no_pairs(pairs))
     return Section("importance", "Importance and interactions", blocks)
@@ -116,10 +113,6 @@ def importance_sentence(shares: VarianceShares) -> str:
         ratio = float(shares.share[0] / shares.share[1])
         times = f"{ratio:.1f} times" if ratio < 100.0 else "more than 100 times"
         text += f", {times} as much as on {quoted(shares.columns[1])}"
-    n_none = int(np.sum(shares.share < _LEAST_EFFECT))
-    if n_none:
-        verb = "has" if n_none == 1 else "have"
-        text += f". {n_none} of {counted(len(shares.share), 'column')} {verb} less than 1 %"
     return f"{text}."
 
 

@@ -71,10 +71,7 @@ def drift(
     clusters: NDArray[np.generic] | None = None,
     are_classes: bool = False,
 ) -> Drift | None:
-    """Return mean residuals over bins of a column; None for fewer than two bins.
-
-    Residuals of classes have at least the standard error of the predicted probabilities.
-    """
+    """Return mean residuals over bins of a column; None for fewer than two bins."""
     codes, names = _bins(column)
     if len(names) < 2:
         return None
