@@ -7,7 +7,7 @@ from series import test_forecaster, test_forecaster_periods, test_holidays
 
 from bochner import Forecaster
 from bochner.comparison import forecast_fits as origins
-from bochner.comparison import simple_forecasts
+from bochner.comparison import forecast_words, simple_forecasts
 from bochner.series import calendars, component_search
 from bochner.series.component_search import Searcher
 from bochner.series.fitted_series import SeriesForecasts
@@ -24,18 +24,27 @@ def check_repeated_season():
 
 plant_edits(
     simple_forecasts,
-    "repeated_season",
+    "_by_phase",
     check_repeated_season,
-    users=(test_origins,),
     seasons_are_repeated_backwards=("[season - 1 - step :: season]", "[step::season]"),
-    unknown_values_are_repeated=("same = same[np.isfinite(same)]", "pass"),
+    unknown_values_are_repeated=("each[np.isfinite(each)] for", "each for"),
 )
+planted(
+    lambda: test_origins.test_rows_left_out_are_empty_cells("B"),
+    name="seasons_slip_at_lacking_rows",
+)(lambda patch: patch.setattr(origins, "on_calendar", lambda values: values))
+planted(
+    lambda: test_origins.test_the_verdict_compares_errors_with_the_best_other_method(
+        *test_origins.UNSETTLED
+    ),
+    name="three_forecasts_settle_any_difference",
+)(lambda patch: patch.setattr(forecast_words, "_is_settled", lambda *given: True))
 plant_edits(
     origins,
     "_scores",
     test_origins.test_errors_from_origins_use_the_values_before_them_only,
     the_last_season_of_all_is_repeated=(
-        "simple_forecasts(values[:origin],",
+        "simple_forecasts(values[:end],",
         "simple_forecasts(values,",
     ),
     errors_are_scaled_by_later_values=(

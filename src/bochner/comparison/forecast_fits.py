@@ -17,6 +17,7 @@ from bochner.comparison.contenders import OURS
 from bochner.comparison.simple_forecasts import simple_forecasts
 from bochner.files.errors import InputError
 from bochner.files.series_table import ONE, SeriesColumns, TableSeries
+from bochner.files.stamps import from_text
 from bochner.series.calendars import holiday_inputs
 from bochner.series.fitted_series import FittedSeries
 from bochner.series.forecaster import Forecaster
@@ -26,6 +27,7 @@ from bochner.series.series_rows import read_series
 if TYPE_CHECKING:
     import pandas as pd
 
+_LONGEST = 3  # Largest number of times of a calendar per row, as gaps of years have no use
 _MOST_ORIGINS = 3
 """Number of origins; each takes one fit, so the comparison takes at most three times as long."""
 
@@ -77,6 +79,8 @@ def origin_scores(
 
     Other methods use the ``seasons``, by default those of the calendar, in steps by name.
     """
+    y = on_calendar(y)
+    X = None if X is None else X.reindex(y.index, method="ffill")
     n_origins = min(_MOST_ORIGINS, (len(y) - max(horizon, FEWEST_BEFORE)) // horizon)
     if n_origins < 1:
         return None
@@ -88,17 +92,44 @@ def origin_scores(
         table = model.cross_validate(y, horizon, n_origins, X, level=level, season_length=season)
     except ValueError:  # The values before the first origin are constant, or too few
         return None
-    return _scores(y, table, horizon, season, seasons)
+    if not np.isfinite(table["observed"]).any():
+        return None
+    return _scores(y, table, horizon, season, seasons, None if X is None else as_array(X))
+
+
+def on_calendar(values: pd.Series) -> pd.Series:
+    """Return a series with NaN at all times of its calendar that it lacks, if it has one."""
+    import pandas as pd
+
+    index, timeline = values.index, read_series(values, None, None).timeline
+    step = 0.0 if timeline.step is None else timeline.step
+    expected: Any = index
+    if isinstance(index, pd.DatetimeIndex) and timeline.frequency is not None:
+        expected = pd.date_range(index[0], index[-1], freq=from_text(timeline.frequency))
+    elif isinstance(index, pd.PeriodIndex):
+        expected = pd.period_range(index[0], index[-1], freq=index.freq)
+    elif index.dtype.kind == "i" and step >= 1.0 and step.is_integer():
+        expected = pd.RangeIndex(index[0], index[-1] + 1, int(step))
+    is_whole = len(expected) <= _LONGEST * len(index) and index.isin(expected).all()
+    return values.reindex(expected) if is_whole else values
 
 
 def _scores(
-    y: pd.Series, table: pd.DataFrame, horizon: int, season: int, seasons: Mapping[str, int]
+    y: pd.Series,
+    table: pd.DataFrame,
+    horizon: int,
+    season: int,
+    seasons: Mapping[str, int],
+    inputs: Array | None,
 ) -> OriginScores:
     """Return the errors in a table of `bochner.Forecaster.cross_validate` for one series."""
     values = y.to_numpy(dtype=np.float64)
     observed, origins = table["observed"].to_numpy(), table["origin"].to_numpy()
     is_known, distinct = np.isfinite(observed), np.unique(origins)
-    simple = [simple_forecasts(values[:origin], horizon, seasons) for origin in distinct]
+    simple = []
+    for end in distinct:
+        known_inputs = None if inputs is None else inputs[: end + horizon]
+        simple.append(simple_forecasts(values[:end], horizon, seasons, known_inputs))
     scales = [seasonal_scale(values[:origin], season) for origin in distinct]
     predicted = {OURS: table["predicted"].to_numpy()}
     # A season that is too long for the first origin is left out at all of them.
@@ -311,9 +342,5 @@ def past_scores(fits: SeriesFits, request: Request, progress: Progress) -> dict[
 
 def _season_steps(fitted: FittedSeries, values: pd.Series) -> dict[str, int]:
     """Return the steps of the calendar's seasons and of those that the model found, by name."""
-    seasons, step = calendar_steps(read_series(values, None, None)), fitted.timeline.step
-    for period in fitted.law.periods() if step else ():
-        steps = round(period.length / (step or 1.0))
-        if all(abs(steps - others) > 1 for others in seasons.values()):
-            seasons[period.name.removeprefix("1 ")] = steps
-    return dict(sorted(seasons.items(), key=lambda item: item[1]))
+    found = [(period.length, period.name) for period in fitted.law.periods()]
+    return calendar_steps(read_series(values, None, None), found)

@@ -18,17 +18,24 @@ from bochner._base.number_texts import (
     whole_percents,
 )
 from bochner.comparison.contenders import OURS
-from bochner.comparison.forecast_fits import OriginScores, SeriesForecast, best_other, mean_scores
-from bochner.comparison.outcomes import coverage_of
-from bochner.files.stamps import from_text
+from bochner.comparison.forecast_fits import (
+    OriginScores,
+    SeriesForecast,
+    best_other,
+    mean_scores,
+    on_calendar,
+)
+from bochner.comparison.outcomes import calibrated_range
 from bochner.series.fitted_series import FittedSeries
 from bochner.series.series_law import SeriesLaw
-from bochner.series.series_rows import read_series
 
 _ALIKE = 0.05  # Relative difference of mean errors below which no method is called better
 _DIGITS = 3  # Number of significant digits of the smallest error
 _WHOLE = 100.0  # Size from which numbers have no decimals
-_WIDEST = 0.15  # Largest width of the range of calibrated coverage at which a coverage is judged
+_LARGE = 0.1  # Relative difference of errors that is stated if all past forecasts have its sign
+_FEWEST_FORECASTS = 2  # Smallest number of past forecasts that have a standard error
+_CLOSE = 0.05  # Largest difference of a coverage from its level that is not worth a remark
+_INDEPENDENT = 4  # Number of independent values per past forecast, whose errors are correlated
 _SCALES = {
     "floor": "values of zero or more",
     "sqrt": "square roots of the values",
@@ -106,13 +113,7 @@ def _seasons(law: SeriesLaw) -> list[str]:
 
 def missing_times(one: SeriesForecast) -> str:
     """Return the number of missing values between the first and the last time, and their times."""
-    import pandas as pd
-
-    values, timeline = one.values, read_series(one.values, None, None).timeline
-    index = values.index
-    if isinstance(index, pd.DatetimeIndex) and timeline.frequency is not None:
-        expected: Any = pd.date_range(index[0], index[-1], freq=from_text(timeline.frequency))
-        values = values.reindex(expected.union(index))
+    values = on_calendar(one.values)
     is_missing = ~np.isfinite(values.to_numpy(dtype=np.float64))
     if not is_missing.any():
         return ""
@@ -227,7 +228,7 @@ def error_rows(scores: OriginScores) -> tuple[list[str], list[list[str]]]:
     changes = 100.0 * (sizes[:, 0] / ours - 1.0) if ours else np.full(len(names), np.nan)
     columns += [[text for change in changes for text in signed([change], "%")]]
     columns[-1][names.index(OURS)] = ""
-    heads = ["method", "mean absolute error", "RMSE", f"against {OURS}"]
+    heads = ["method", "mean absolute error", "RMSE", f"error relative to {OURS}"]
     return heads, [list(row) for row in zip(names, *columns, strict=True)]
 
 
@@ -269,24 +270,46 @@ def forecast_verdict(scores: Collection[OriginScores]) -> str:
     if len(scores) == 1:
         (only,) = scores
         sizes, unit = (only.mae(OURS), only.mae(what)), "mean absolute error"
-    if not np.isfinite(sizes).all() or not sizes[1]:
+    if not np.isfinite(sizes).all() or not sizes[0]:
         return "Past forecasts could not be compared with those of other methods."
-    change, (ours, other) = sizes[0] / sizes[1] - 1.0, same_digits(sizes)
-    how = f"{percent(abs(change))} {'smaller' if change < 0.0 else 'larger'} than"
-    how = "about as large as" if abs(change) <= _ALIKE else how
-    best = f"that of the best other method, \u201c{what}\u201d ({other})"
-    return f"Past forecasts have a {unit} of {ours}, {how} {best}."
+    change, (ours, other) = sizes[1] / sizes[0] - 1.0, same_digits(sizes)
+    how = f"{percent(abs(change))} {'smaller' if change < 0.0 else 'larger'}"
+    how = "about as large" if abs(change) <= _ALIKE else how
+    if abs(change) > _ALIKE and not _is_settled(scores, what, change):
+        n = sum(each.n_origins for each in scores)
+        how += f", a difference that {counted(n, 'past forecast')} do{'es' * (n == 1)} not settle"
+    best = f"that of the best other method, \u201c{what}\u201d, is {other}"
+    return f"Past forecasts have a {unit} of {ours}; {best}, {how}."
+
+
+def _is_settled(scores: Collection[OriginScores], other: str, change: float) -> bool:
+    """Return whether errors differ by two standard errors, or alike in all past forecasts."""
+    gaps = []
+    for one in scores:
+        errors = one.errors if len(scores) == 1 else one.scaled
+        gap = np.abs(errors[OURS]) - np.abs(errors[other])
+        gaps += [gap[one.origins == origin].mean() for origin in np.unique(one.origins)]
+    gaps = [gap for gap in gaps if np.isfinite(gap)]
+    if len(gaps) < _FEWEST_FORECASTS:
+        return False
+    mean, error = np.mean(gaps), np.std(gaps, ddof=1) / np.sqrt(len(gaps))
+    agree = np.all(np.sign(gaps) == np.sign(mean)) and abs(change) > _LARGE
+    return bool(abs(mean) > 2.0 * error or agree)
 
 
 def forecast_coverage(scores: Collection[OriginScores], level: float) -> str:
     """Return a sentence on the coverage of intervals; values of one forecast are dependent."""
     covered = np.concatenate([each.covered for each in scores]).astype(np.bool_)
     forecasts = [f"{i} {origin}" for i, each in enumerate(scores) for origin in each.origins]
-    coverage = coverage_of(covered, level, np.asarray(forecasts))
-    lower, upper = coverage.lower, coverage.upper
-    usual = f"calibrated intervals contain {percent(lower).removesuffix(' %')} to {percent(upper)}"
-    judged = f"{coverage.judgement} ({usual})"
-    if upper - lower > _WIDEST and not coverage.is_narrow and not coverage.is_wide:
+    n_independent = min(len(covered), _INDEPENDENT * len(set(forecasts)))
+    (lower, upper), share = calibrated_range(n_independent, level), float(covered.mean())
+    if share < lower or (share > upper and share - level > _CLOSE):
+        judged = "too narrow" if share < lower else "wider than necessary"
+        ends = " to ".join(f"{100.0 * end:.1f}" for end in (float(lower), float(upper)))
+        judged += f" (calibrated intervals contain {ends} %)"
+    elif abs(share - level) > _CLOSE:
         judged = "too few independent values to judge the intervals"
-    share, of = percent(coverage.observed), counted(len(covered), "past value")
-    return f"The {100.0 * level:g} % intervals contained {share} of {of}, {judged}."
+    else:
+        judged = "about as many as expected"
+    of, nominal = counted(len(covered), "past value"), f"{100.0 * level:g} %"
+    return f"The {nominal} intervals contained {100.0 * share:.1f} % of {of}, {judged}."

@@ -1,6 +1,6 @@
 """Forecasts from several origins of a series, each fitted to the values before it."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from itertools import product
 from typing import Any
 
@@ -154,20 +154,25 @@ def _where(y: object, times: Any, after: slice) -> Any:
     return index[after] if hasattr(index, "get_indexer") else after.stop - after.start
 
 
-def calendar_steps(series: SeriesRows) -> dict[str, int]:
-    """Return the periods of the calendar in steps, by name and in increasing order."""
+def calendar_steps(series: SeriesRows, others: Sequence[tuple[float, str]] = ()) -> dict[str, int]:
+    """Return the periods of the calendar and ``others`` in steps, by name and in increasing order.
+
+    Other periods are left out if they have as many steps as one of the calendar, up to one.
+    """
     timeline, step, periods = series.timeline, series.timeline.step, dict[str, int]()
     if step is None:
         return periods
-    for length, name in sorted(timeline.calendar):
+    for length, name in [*sorted(timeline.calendar), *others]:
         # A week has five business days, and four weeks have twenty.
         most = int(np.ceil(_PERIODS * length / step)) + 1
         if most > _MOST_STEPS:
-            break
+            continue
         ahead = timeline.future(most).numbers - timeline.last
-        if (steps := round(np.sum(ahead <= (_PERIODS + _ROUNDING) * length) / _PERIODS)) > 1:
+        steps = round(np.sum(ahead <= (_PERIODS + _ROUNDING) * length) / _PERIODS)
+        is_other = (length, name) in others
+        if steps > 1 and not (is_other and any(abs(steps - n) <= 1 for n in periods.values())):
             periods[name.removeprefix("1 ")] = steps
-    return periods
+    return dict(sorted(periods.items(), key=lambda item: item[1]))
 
 
 def season_steps(series: SeriesRows) -> int:
