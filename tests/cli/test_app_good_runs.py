@@ -21,6 +21,7 @@ from bochner._base.number_texts import number
 from bochner.cli import fitting
 from bochner.cli.model_files import _unlike
 from bochner.comparison.verdict import FUNCTIONS
+from bochner.tables.table_checks import training_rows
 
 COMPARED, COLUMNS = ("--effort", "quick"), "important columns"
 COMMANDS = ("fit", "predict", "evaluate", "explain", "forecast", "diagnose", "demo")
@@ -357,3 +358,16 @@ def test_durations_are_a_target_in_hours(tmp_path):
 def test_codes_with_zeros_are_levels(tmp_path):
     codes = [f"{i % 12:02}" if i else "0A" for i in range(60)]
     fit(tmp_path, table(60).assign(code=codes))
+
+
+def test_a_model_is_fitted_again_to_all_rows(tmp_path):
+    """The saved model is that of all rows, and keeps the errors of the rows that were held out."""
+    path = write(table(80), tmp_path / "rows.csv")
+    command = ("fit", path, "--target", "y", *SMALL)
+    plain, again = tmp_path / "plain.bochner", tmp_path / "again.bochner"
+    assert "--refit fits it again" in bochner(*command, "--out", plain).stdout
+    assert "fitted again to all rows" in bochner(*command, "--refit", "--out", again).stdout
+    before, after = library.load(plain).record_, library.load(again).record_
+    assert (before["n_samples"], after["n_samples"]) == (64, 80)
+    assert after["test_rmse"] == before["test_rmse"]
+    assert training_rows(after["fingerprint"], table(80).drop(columns="y"))[0] == 80

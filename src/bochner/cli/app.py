@@ -71,6 +71,7 @@ def fit(
     interval: o.Level = 0.9,
     seed: o.Seed = 0,
     compare: o.Compare = True,
+    refit: o.Refit = False,
     decimal: o.Decimal = "auto",
     dates: o.Dates = "auto",
     types: o.Types = None,

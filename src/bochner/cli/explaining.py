@@ -340,7 +340,8 @@ def _card(model: TableModel) -> Table:
         if f"test_{key}" in record and not (key == "error" and "test_rmse" in record)
     ]
     if tested:
-        facts["tested"] = f"on {record['n_test_samples']:,} rows: {', '.join(tested)}"
+        before = ", before the fit to all rows" if record.get("refitted") else ""
+        facts["tested"] = f"on {record['n_test_samples']:,} rows{before}: {', '.join(tested)}"
     if (score := getattr(model, "score_", None)) is not None:
         metric = "log loss" if hasattr(model, "classes_") else "RMSE"
         facts["expected"] = f"{metric} {_shown(score)} on new rows, from rows left out of the fit"

@@ -29,6 +29,7 @@ from bochner.comparison.study import (
     extended_studies,
     fit_facts,
     fitted_studies,
+    refitted,
     row_names,
     table_facts,
     versions,
@@ -92,10 +93,13 @@ def fit_table(options: SimpleNamespace) -> None:
                 until=until - _SHARE_OF_REPORT * (options.time_limit or 0.0) * (report is not None),
                 progress=progress,
             )
+            if options.refit:
+                progress("fitting the model to all rows")
+                model = refitted(model, split, progress)
             if studies[0].importance is not None:
                 parts = studies[0].importance, studies[0].interactions
                 model.record_["summary"] = stored(summary_blocks(model, *parts))
-                save(model, options.out)
+            save(model, options.out)
             if report is not None:
                 from bochner.report import page
 
@@ -119,14 +123,20 @@ def fit_table(options: SimpleNamespace) -> None:
     more += " --keep all" if roles.id is None else ""  # Predictions of rows without names
     after = f"bochner predict {options.out} FILE{more}"
     console.print()
-    print_files(console, {"Model": options.out, "Report": report, "Next": after})
+    rows = "fitted again to all rows, test rows included"
+    if not options.refit or is_stopped:
+        rows = "fitted without the test rows: --refit fits it again to all rows"
+    print_files(console, {"Model": options.out, "": rows, "Report": report, "Next": after})
     if is_stopped:
         raise typer.Exit(_INTERRUPTED)
 
 
 def _model(task: str, options: SimpleNamespace, until: float) -> Model:
     """Return the unfitted table model with the parameters set by the options."""
-    limit = None if until == inf else max(_SHARE_OF_FIT * (until - perf_counter()), _LEAST_SECONDS)
+    limit = None
+    if until != inf:
+        share = _SHARE_OF_FIT / (1 + options.refit)  # Of each of two fits
+        limit = max(share * (until - perf_counter()), _LEAST_SECONDS)
     settings = {
         "effort": options.effort,
         "weights": options.weights,

@@ -186,7 +186,7 @@ def _unlike(model: Model, features: pd.DataFrame) -> str:
         rows = f"One of the {len(features):,} rows is unlike the training rows"
     if len(features) == 1:
         rows = "The row is unlike the training rows"
-    return f"{rows}: {'; '.join(parts)}. Their intervals and probabilities allow for it."
+    return f"{rows}: {'; '.join(parts)}. Their predictions are less certain."
 
 
 def _example(value: object) -> str:

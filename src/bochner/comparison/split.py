@@ -46,7 +46,7 @@ class Split:
 
     Weights, groups and times are those of training rows, ``groups_test`` those of test rows.
     ``kind`` is "random", "time" (later rows), "group" (new groups) or "file" (rows of a file);
-    ``reason`` and ``notes`` are sentences.
+    ``reason`` and ``notes`` are sentences. ``everything`` has all rows of both parts to fit to.
     """
 
     X: Any
@@ -62,6 +62,7 @@ class Split:
     reason: str = "The test rows were chosen at random."
     column: str | None = None  # Column of times or groups by which test rows were chosen
     notes: tuple[str, ...] = ()
+    everything: Split | None = None
 
     def of_target(self, number: int) -> Split:
         """Return the split restricted to one of several targets."""
@@ -292,10 +293,17 @@ def split_rows(
             "--seed or --test-size, or add rows."
         )
     is_alone = groups is None and len(np.unique(units[test])) == len(test)
-    parts = features.iloc[fit], y[fit], features.iloc[test], y[test]
-    sides: Any = {"weight": weight, "groups": groups, "time": time}
-    sides = {name: None if side is None else side[fit] for name, side in sides.items()}
-    return Split(*parts, task, groups_test=None if is_alone else units[test], **sides)
+    sides = {"weight": weight, "groups": groups, "time": time}
+
+    def fitted_to(rows: Index, **options: Any) -> Split:
+        of_rows: dict[str, Any] = {
+            name: None if side is None else side[rows] for name, side in sides.items()
+        }
+        of_test: dict[str, Any] = {"X_test": features.iloc[test], "y_test": y[test], "task": task}
+        return Split(features.iloc[rows], y[rows], **of_test, **of_rows, **options)
+
+    everything = fitted_to(np.union1d(fit, test))
+    return fitted_to(fit, groups_test=None if is_alone else units[test], everything=everything)
 
 
 def _parts(

@@ -12,6 +12,7 @@ from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from sklearn.base import clone
 
 from bochner._base.number_texts import entries
 from bochner._base.progress import Progress, silent
@@ -118,6 +119,20 @@ def fitted_studies(
     progress("predicting the test rows")
     outcomes = own_outcomes(model, split, level, seconds)
     return studies_of(model, targets, table, split, outcomes, **shared)
+
+
+def refitted(model: Model, split: Split, progress: Progress = silent) -> Model:
+    """Return the model fitted to all rows, with the record of the test of the first fit."""
+    everything = split.everything
+    assert everything is not None, "the rows were split by a file"
+    again: Model = clone(model)
+    sides = {"groups": everything.groups, "time": everything.time}
+    timed_fit(again, everything, callback=progress.relay, **sides)
+    # Test rows are no longer new rows, so that equal rows by chance are those of the first fit.
+    keys = fingerprint(everything.X, everything.X_test)
+    keys["chance"] = model.record_["fingerprint"]["chance"]
+    again.record_ = model.record_ | again.record_ | {"fingerprint": keys, "refitted": True}
+    return again
 
 
 def extended_studies(

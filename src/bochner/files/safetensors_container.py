@@ -130,7 +130,7 @@ def _diagnosis(path: Path, problem: SafetensorError) -> str:
         if start.startswith(first) and start[8:] != b"{":
             return f"{path} is not a model file but {kind}."
     if start[8:] != b"{":
-        return f"{path} is not a model file: it does not begin as one ({problem})."
+        return f"{path} is not a model file: it does not begin as one."
     if announced + 8 > size:
         return f"{path} is cut off: its header alone should take {announced} bytes, it has {size}."
     return f"{path} is cut off or damaged ({problem})."

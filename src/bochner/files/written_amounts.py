@@ -34,6 +34,9 @@ _MEASURES = (
 )
 """Units that may stand next to a number; other units need a space or decimals before them."""
 
+_TWO_WORDS = r"(?:sq|cu)[.]? (?:ft|feet|in|m|mi|yd)[.]?|(?:per|a|an) (?:hour|day|week|month|year)"
+"""Units of two words behind numbers."""
+
 _FACTORS = {
     "k": 1e3, "K": 1e3, "M": 1e6, "mn": 1e6, "Mio": 1e6, "Mio.": 1e6, "B": 1e9, "bn": 1e9,
     "Mrd": 1e9, "Mrd.": 1e9,
@@ -61,7 +64,7 @@ PATTERNS = {decimal: f"^[+-]?{_digits(decimal)}$" for decimal in THOUSANDS}
 _ENTRIES = {
     decimal: rf"^[<>≤≥≈~]?[{_SPACES}]?(?P<sign>[+-]?)[{_SPACES}]?(?P<front>(?:{_CURRENCIES})?)"
     rf"[{_SPACES}]?(?P<digits>{_digits(decimal)})"
-    rf"(?P<gap>[{_SPACES}]?)(?P<rest>(?:[^0-9.,{_SPACES}][^{_SPACES}]{{0,11}})?)$"
+    rf"(?P<gap>[{_SPACES}]?)(?P<rest>(?:(?:{_TWO_WORDS})|(?:[^0-9.,{_SPACES}][^{_SPACES}]{{0,11}})?))$"
     for decimal in THOUSANDS
 }
 """A number with a limit or currency in front of it, and a unit, factor or flag behind it."""

@@ -34,9 +34,7 @@ _COST = np.log(20.0)
 _MOST_SHARE = 0.05
 """Largest share of rows with outliers or shifts; with more of them, no break is reported."""
 
-NEW_BREAKS = 0.2
-"""Weight, in forecasts, of the model without breaks, because new breaks may follow."""
-
+NEW_BREAKS = 0.2  # Weight, in forecasts, of the model without breaks, because new breaks may follow
 _SURE = 5.0
 """Gain of evidence, in nats, above which a break is accepted without refitting the parameters."""
 
@@ -247,9 +245,7 @@ _PRIOR_ERRORS = 5.0
 """Number of prior pseudo-errors, as large as the model expects, that are averaged with the errors
 from past origins."""
 
-LARGE = 3.0
-"""Ratio of the standard deviation of large errors to that of ordinary errors."""
-
+LARGE = 3.0  # Ratio of the standard deviation of large errors to that of ordinary errors
 _LARGE_PRIOR = (2.0, 20.0)
 """Prior counts of large and ordinary errors, a prior share of nine per cent; held-out series of the
 M3 competition had a share of six to eight per cent."""

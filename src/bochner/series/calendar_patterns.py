@@ -41,9 +41,7 @@ _DAY, _WEEK, _MONTH = 1, 7, 31
 _LONGEST_STEPS = {_DAY: 1.5, _WEEK: 10.0, _MONTH: 45.0}
 """Longest usual steps, in days, of rows that are days, weeks and months."""
 
-_PART_OF_A_DAY = 0.75
-"""Longest usual step, in days, of parts of a day; the step of days is one, up to rounding."""
-
+_PART_OF_A_DAY = 0.75  # Longest usual step, in days, of parts of a day; days are one step apart
 _MINUTE = 1.0 / 1440.0  # One minute in days: times are rounded by less
 _FEWEST = 2  # Smallest number of occurrences of a pattern
 _EQUAL = 1e-6  # Difference in nats of gains that are equal but for rounding
@@ -53,21 +51,11 @@ _UNLIKELY = float(np.log(20.0))  # Prior log odds against a pattern: one series 
 @register
 @dataclass(frozen=True, slots=True)
 class CalendarPattern:
-    """Days of the calendar, or an hour of them, at which a series has another level.
+    """Days of the calendar, or an hour of them, at which a series has another level."""
 
-    Parameters
-    ----------
-    label : str
-        Name of the days, such as ``"24 December"`` or ``"last day of the month"``.
-    hour : int
-        Hour of the day, or -1 for all hours.
-    width : {1, 7, 31}
-        Number of days of a row of the series: a row has the labels of all its days.
-    """
-
-    label: str
-    hour: int
-    width: int
+    label: str  # Such as "24 December" or "last day of the month"
+    hour: int  # -1 for all hours
+    width: int  # Days of a row, 1, 7 or 31: a row has the labels of all its days
 
     def __post_init__(self) -> None:
         if not (-1 <= self.hour < 24 and self.width in _LONGEST_STEPS):

@@ -305,8 +305,9 @@ def grids_of(
     if unknown:
         used = [str(name) for name, group in dependence.groups.items() if len(group)]
         reason = "had no features at fit" if unknown[0] in states else "is not in the table"
-        near = nearest(str(unknown[0]), used) or ", ".join(map(repr, used))
-        raise ValueError(f"Column {unknown[0]!r} {reason}. Columns with effects are {near}.")
+        near = nearest(str(unknown[0]), used)
+        hint = f"Did you mean {near}?" if near else f"Columns are {', '.join(map(repr, used))}."
+        raise ValueError(f"Column {unknown[0]!r} {reason}. {hint}")
     free = [name for name in columns if is_free_text(states[name])]
     if free:
         raise ValueError(

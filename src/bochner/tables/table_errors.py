@@ -59,7 +59,7 @@ def refuse_other_names(names: Sequence[str], fitted: Sequence[str]) -> None:
         raise ValueError(
             f"Unexpected {naming([(name, '') for name in extra])}: expected only the "
             f"{len(fitted)} columns of the fit. Leave them out: "
-            "X[list(encoder.feature_names_in_)], or delete them from the file."
+            "X[list(model.feature_names_in_)], or delete them from the file."
         )
 
 
