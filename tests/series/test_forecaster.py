@@ -13,6 +13,7 @@ from sklearn.exceptions import NotFittedError
 
 import bochner
 from bochner import Forecaster
+from bochner.series.series_law import SeriesLaw
 
 N = 96
 T = np.arange(float(N))
@@ -108,6 +109,14 @@ def test_draws_are_futures(fitted):
     np.testing.assert_array_equal(drawn, fitted.sample(12, 2000, random_state=0))
     with pytest.raises(ValueError, match="after the last known value"):
         fitted.sample(monthly()[80:].index)
+
+
+def test_an_improbable_season_is_part_of_the_remainder(fitted, monkeypatch):
+    monkeypatch.setattr(SeriesLaw, "probability", lambda law, name: 0.4 if "year" in name else 1.0)
+    parts = fitted.components(12)
+    assert set(parts.columns.get_level_values(0)) == {"trend", "remainder"}
+    total = parts.xs("mean", axis=1, level=1).sum(axis=1)
+    assert_allclose(total, fitted.predict(12), rtol=1e-9)
 
 
 def test_components_add_up(fitted):

@@ -26,6 +26,7 @@ from bochner.comparison.forecast_words import (
     series_rows,
     shown_times,
 )
+from bochner.comparison.simple_forecasts import REGRESSION
 from bochner.plot.series_plots import components, forecast
 from bochner.report.html_blocks import MOST_UNFOLDED, Block, Cell, Section, Table, drawn
 from bochner.report.name_texts import cut
@@ -42,6 +43,7 @@ _MASE = (
 )
 """Explanation of scaled errors, which make series of different sizes comparable."""
 
+_INPUTS = " Among the other methods, only the linear regression uses the known inputs."
 _JOINT = "Intervals are those of means and totals, from joint draws of all steps."
 _MEDIANS = (
     " Each forecast is close to the median of its time, so that forecasts of single times do not "
@@ -156,12 +158,12 @@ def _parts(
 
 
 def _errors(scores: OriginScores) -> Table:
+    regression = _INPUTS if REGRESSION in scores.errors else ""
     note = (
         f"Forecasts of {counted(scores.horizon, 'step')} from "
         f"{counted(scores.n_origins, 'past origin')}, each from the values before it alone. The "
         "Theta method removes all seasons, smooths the rest exponentially and follows half of its "
-        "slope. A linear regression alone of them uses known inputs. The best is chosen by these "
-        "errors, in its favour."
+        f"slope.{regression} The best other method is chosen by these errors, in its favour."
     )
     heads, rows = error_rows(scores)
     own = scores.methods.index(OURS)
