@@ -127,9 +127,9 @@ def _scores(
     observed, origins = table["observed"].to_numpy(), table["origin"].to_numpy()
     is_known, distinct = np.isfinite(observed), np.unique(origins)
     simple = []
-    for end in distinct:
-        known_inputs = None if inputs is None else inputs[: end + horizon]
-        simple.append(simple_forecasts(values[:end], horizon, seasons, known_inputs))
+    for origin in distinct:
+        known_inputs = None if inputs is None else inputs[: origin + horizon]
+        simple.append(simple_forecasts(values[:origin], horizon, seasons, known_inputs))
     scales = [seasonal_scale(values[:origin], season) for origin in distinct]
     predicted = {OURS: table["predicted"].to_numpy()}
     # A season that is too long for the first origin is left out at all of them.

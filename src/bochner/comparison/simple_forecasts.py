@@ -1,6 +1,6 @@
 """Forecasts by simple methods and by the Theta method, for comparison."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 
 import numpy as np
 from sklearn.linear_model import RidgeCV
@@ -8,13 +8,13 @@ from sklearn.linear_model import RidgeCV
 from bochner._base.arrays import Array, as_array
 
 LAST, LINE, THETA = "last value repeated", "line from first to last value", "Theta method"
-REGRESSION = "linear regression on seasons and known inputs"
-"""Names of the methods without a season, and of the methods that use all seasons."""
+"""Names of the methods without a season, and of the method that uses all seasons."""
 
+REGRESSION = "linear regression on seasons and known inputs"
+_MOST_CLASSES = 60  # Longest season with a class per step in a regression; others are three waves
 _FEWEST_SEASONS = 2  # Smallest number of seasons among the values for means of a season
 _SMOOTH = 24  # Parts of a season that few seasons determine, such as two weeks of a year
 _MANY_SEASONS = 8  # Number of seasons from which each step of a season has its own mean
-_MOST_CLASSES = 60  # Longest season with a class per step in a regression; others are three waves
 _SEASONS = {"7 days": "week", "24 hours": "day", "year": "year"}
 _PHASES = {"week": {5: "weekday", 6: "weekday", 7: "weekday", 168: "hour of the week"},
            "day": {24: "hour of the day"},
@@ -30,12 +30,10 @@ def simple_forecasts(
 ) -> dict[str, Array]:
     """Return forecasts (h,) of each method from values (n,) at equal steps, of which some are NaN.
 
-    ``seasons`` are numbers of steps by name; a method needs at least one season of values. Known
-    ``inputs`` (n + h, d) are used by a linear regression only.
+    ``seasons`` are numbers of steps by name; a method needs at least one season of values.
     """
-    known = np.flatnonzero(np.isfinite(values))
-    inputs = None if inputs is None else inputs[known[0] :]
-    values = values[known[0] :]
+    first = int(np.argmax(np.isfinite(values)))
+    values = values[first:]
     filled = _filled(values)
     last, ahead = filled[-1], np.arange(1.0, horizon + 1.0)
     slope = (last - filled[0]) / max(len(filled) - 1, 1)
@@ -51,10 +49,9 @@ def simple_forecasts(
                 np.mean(same) if len(same) else filled.mean() for same in _by_phase(values, steps)
             ]
             forecasts[f"mean of each {phase}"] = np.resize(means, horizon)
-    lengths = sorted(usable.values())
-    forecasts[THETA] = theta_forecast(values, horizon, lengths)
-    if inputs is not None:
-        forecasts[REGRESSION] = _regression_forecast(values, inputs, lengths)
+    forecasts[THETA] = theta_forecast(values, horizon, sorted(usable.values()))
+    if inputs is not None:  # (n + h, d)
+        forecasts[REGRESSION] = _regression_forecast(values, inputs[first:], usable.values())
     return forecasts
 
 
@@ -70,7 +67,7 @@ def _by_phase(values: Array, season: int) -> list[Array]:
     return [each[np.isfinite(each)] for each in same]
 
 
-def _regression_forecast(values: Array, inputs: Array, seasons: list[int]) -> Array:
+def _regression_forecast(values: Array, inputs: Array, seasons: Iterable[int]) -> Array:
     """Return forecasts by ridge regression on time, the steps of seasons and inputs (n + h, d)."""
     rows, n = np.arange(len(inputs)), len(values)
     deviations = inputs[:n].std(axis=0)
@@ -97,8 +94,7 @@ def theta_forecast(values: Array, horizon: int, seasons: list[int]) -> Array:
     Values above zero are seasonal in per cent. Exponential smoothing of the rest has the weight of
     least squared errors, and half of the slope of a line (Hyndman and Billah, 2003).
     """
-    is_known = np.isfinite(values)
-    is_positive = bool(values[is_known].min() > 0.0)
+    is_positive = bool(np.nanmin(values) > 0.0)
     rest, pattern = np.log(values) if is_positive else values, np.zeros(horizon)
     for season in seasons:
         if len(rest) >= _FEWEST_SEASONS * season:
