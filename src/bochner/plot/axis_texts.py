@@ -128,7 +128,7 @@ def name_axis(axis: "Axis", name: str, points: float) -> None:
     lines, text = [name[:place], name[place:]], fitted(name, points, FONT)
     longest = max(text_width(line, FONT) for line in lines)
     # Rotated labels only: maps of texts have no room for a second line below.
-    if axis.axis_name == "y" and text_width(name, FONT) > points >= 1.3 * longest:
+    if axis is axis.axes.yaxis and text_width(name, FONT) > points >= 1.3 * longest:
         text = drawable("\n".join(lines))
     axis.set_label_text(text, parse_math=False, fontsize=FONT)
 
