@@ -9,7 +9,7 @@ from mutants.registry import plant_edits
 from plot import test_predictions
 from report import test_numbers
 
-from bochner.comparison import contenders, outcomes
+from bochner.comparison import contenders, outcomes, verdict
 from bochner.comparison.outcomes import RareClass
 from bochner.plot import axis_ranges, regression_errors
 from bochner.report import error_checks
@@ -37,6 +37,13 @@ plant_edits(
     "_class_scores",
     rare_class,
     area_of_another_class=("(rare.is_observed, rare.stated)", "(~rare.is_observed, rare.stated)"),
+)
+plant_edits(
+    verdict,
+    "_warning",
+    rare_class,
+    praise_of_a_worse_model=("if gap.is_worse", "if False"),
+    praise_of_a_constant=(".upper >= 1.0", ".upper >= 9.0"),
 )
 plant_edits(
     contenders,

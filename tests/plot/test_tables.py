@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from bochner import plot
+from bochner.plot.effects import EffectDisplay
 
 
 def bars_of(display):
@@ -46,6 +47,18 @@ def test_numbers_have_a_line_a_band_and_a_level_of_missing_ones(regressor):
         assert np.abs(band - point).max(axis=1).min() < 1e-9
     texts = [text.get_text() for text in axis.get_legend().get_texts()]
     assert texts == ["average", "missing"]
+
+
+def test_a_curve_has_the_average_the_limits_and_quantiles_of_rows(regressor):
+    rows = np.array([1.0, 2.0, 3.0])
+    shown = {"average": 0.5, "limits": (-9.0, 9.0), "quantiles": {"width": rows}}
+    axis = EffectDisplay(regressor.effect("width"), **shown).plot().ax_
+    assert axis.get_ylim() == (-9.0, 9.0)
+    assert any(np.all(np.equal(line.get_ydata(), 0.5)) for line in axis.lines)
+    np.testing.assert_allclose(axis.lines[-1].get_xdata(), rows)
+    found = regressor.effect("width", "height", n_values=6)
+    axis = EffectDisplay(found, **shown).plot().ax_
+    assert (1.0, 3.0) in (axis.get_xlim(), axis.get_ylim())
 
 
 def test_levels_are_points_in_order_of_their_averages(regressor):

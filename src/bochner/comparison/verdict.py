@@ -329,9 +329,8 @@ def _coverage_sentence(outcome: Outcome) -> str:
 def of_used_columns(shares: VarianceShares) -> VarianceShares:
     """Return the shares of columns with features: the other columns have a share of exactly 0."""
     used = shares.share > 0.0
-    return VarianceShares(
-        tuple(compress(shares.columns, used)), shares.share[used], shares.std_error[used]
-    )
+    parts = shares.share[used], shares.std_error[used]
+    return VarianceShares(tuple(compress(shares.columns, used)), *parts)
 
 
 def sum_of_shares(total: float) -> str:

@@ -1,7 +1,7 @@
 """Averaged predictions along columns of a table, as curves or as a map."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -46,6 +46,18 @@ class EffectDisplay(Display):
     effect: Effect
     dates: Sequence[str] = ()  # Columns whose values are decimal years of dates
     label: str = "average prediction"
+    average: float = np.nan  # Of all rows, a thin line
+    limits: tuple[float, float] | None = None  # Ends of the axis of averages
+    quantiles: Mapping[str, Array] = field(default_factory=dict)  # From 1 % to 99 % of rows
+
+    @property
+    def span(self) -> tuple[float, float]:
+        """Smallest and largest number of the curves and their bands; ``nan`` for a map."""
+        if self._axis()[1]:
+            return np.nan, np.nan
+        has_ends = len(self.effect.columns) == 1 and self.effect.classes is None
+        parts = [self.effect.lower, self.effect.upper] if has_ends else [self._curves()[1]]
+        return float(np.min(parts)), float(np.max(parts))
 
     def describe(self) -> str:
         mean, columns = self.effect.mean, " and ".join(self.effect.columns)
@@ -73,11 +85,24 @@ class EffectDisplay(Display):
         name = self.effect.columns[along]
         if self._is_text(along):
             handles = _levels(axis, self._places(along), means, ends)
+            if np.isfinite(self.average):
+                axis.axvline(self.average, color=theme.ink, lw=0.7, zorder=1)
+            axis.set_xlim(self.limits)
             axis_texts.finish(axis, label, name, ticks="x")
         else:
             if name not in self.dates and are_skewed(self.effect.values[along]):
                 axis.set_xscale("log")
             handles = self._numbers(axis, along, means, ends, theme)
+            if np.isfinite(self.average):
+                axis.axhline(self.average, color=theme.ink, lw=0.7, zorder=1)
+            axis.set_ylim(self.limits)
+            if name in self.quantiles:
+                at = self.quantiles[name]
+                axis.plot(
+                    times_of(at) if name in self.dates else at,
+                    np.zeros(len(at)), color=theme.ink, ls="", marker="|", ms=5.0, clip_on=False,
+                    transform=axis.get_xaxis_transform(),
+                )  # fmt: skip
             axis_texts.finish(axis, name, label, are_dates=name in self.dates)
         if len(handles) > 1:
             axis_texts.legend([axis], handles, [*names, "missing"][: len(handles)])
@@ -166,6 +191,8 @@ class EffectDisplay(Display):
             if self.effect.columns[i] in self.dates:
                 axis_texts.date_ticks(side, points, self.effect.columns[i])
             elif not self._is_text(i):
+                if (rows := self.quantiles.get(self.effect.columns[i])) is not None:
+                    side.axes.set(**{f"{side.axis_name}lim": (rows[0], rows[-1])})
                 axis_texts.number_ticks(side, points)
         if self._is_text(along):
             axis_texts.name_columns(axis, x.tolist(), across)

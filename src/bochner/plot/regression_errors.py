@@ -81,7 +81,8 @@ class PredictionsDisplay(Display):
         """Limits of both axes if extreme numbers would stretch them, else ``None``."""
         if self.is_logarithmic:
             return None, None
-        return central_limits(self.observed), central_limits(self.predicted)
+        ends = central_limits(np.concatenate([self.observed, self.predicted]))
+        return ends, ends
 
     @property
     def n_beyond(self) -> int:
@@ -115,6 +116,8 @@ class PredictionsDisplay(Display):
             axis.axline((middle, middle), (2.0 * middle, 2.0 * middle), **self._line(theme))
         else:
             axis.axline((middle, middle), slope=1.0, **self._line(theme))
+        low, high = (pick(axis.get_xlim() + axis.get_ylim()) for pick in (min, max))
+        axis.set(xlim=(low, high), ylim=(low, high), box_aspect=1.0)
         unit = f" ({self.unit})" if self.unit else ""
         axis_texts.finish(axis, f"observed{unit}", f"predicted{unit}")
 

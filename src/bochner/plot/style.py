@@ -36,7 +36,7 @@ DASHES: tuple[Any, ...] = (
 )
 """Dash patterns of curves in line widths, one for each colour of the palette."""
 
-BAND = 0.22
+BAND = 0.3
 """Opacity of a band: lines and grid stay visible below it."""
 
 WIDTH, HEIGHT = 3.4, 2.5

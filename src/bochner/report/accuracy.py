@@ -5,12 +5,11 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from bochner._base.arrays import as_array
-from bochner._base.number_texts import aligned_numbers, counted, percent
+from bochner._base.number_texts import counted, percent
 from bochner.comparison.contenders import OURS
 from bochner.comparison.outcomes import METRICS, Coverage, Outcome, Score
 from bochner.comparison.verdict import (
     calibration,
-    compared,
     difference,
     metric_text,
     metric_texts,
@@ -28,17 +27,10 @@ from bochner.report.html_blocks import (
     Section,
     Table,
     cells,
-    counts,
     drawn,
-    numbers,
-    shares,
 )
 from bochner.report.residual_section import beyond_axes
 from bochner.report.subject import Subject
-
-_THIRDS = ("lowest third", "middle third", "highest third")
-_FEWEST = 5
-"""Smallest number of rows in each third of the predictions for a table of errors."""
 
 
 def errors_section(subject: Subject) -> Section:
@@ -73,11 +65,6 @@ def _errors_text(subject: Subject) -> str:
             " The last column divides the error of the model by the error of the method; its "
             "interval is two standard errors of the differences row by row."
         )
-    if (n_compared := len(compared(study))) > 1:
-        text += (
-            f" The comparison with the best of {n_compared} methods allows for as many "
-            "comparisons (Bonferroni's correction)."
-        )
     return text
 
 
@@ -95,7 +82,7 @@ def _errors_table(subject: Subject) -> Table:
         columns["seconds to fit"] = cells(seconds_texts(seconds), seconds)
     if others:
         heading = f"{METRICS[metric]} of {OURS} / method"
-        columns[heading] = [_ratio_cell(own, *item, metric) for item in outcomes.items()]
+        columns[heading] = [_ratio_cell(own, *item) for item in outcomes.items()]
     emphasized = list(outcomes).index(OURS)
     return Table.of("Errors on test rows", columns, emphasized=emphasized)
 
@@ -114,11 +101,9 @@ def score_columns(outcomes: Sequence[Outcome], names: Sequence[str]) -> dict[str
     }
 
 
-def _ratio_cell(our_outcome: Outcome, method: str, other: Outcome, metric: str) -> Cell:
+def _ratio_cell(our_outcome: Outcome, method: str, other: Outcome) -> Cell:
     if method == OURS:
         return Cell("1", 1.0)
-    if metric not in other.metrics:
-        return Cell("–", np.nan)
     gap = difference(our_outcome, method, other)
     return Cell(f"{gap.ratio:.2f} ({gap.lower:.2f} to {gap.upper:.2f})", gap.ratio)
 
@@ -129,29 +114,19 @@ def _comparison_caption(known: Mapping[str, Outcome], metric: str) -> str:
     return f"{best} has the lowest {METRICS[metric]}, {lowest}. Whiskers are standard errors."
 
 
-def thirds(outcome: Outcome) -> dict[str, Outcome]:
-    """Return outcomes for small, middle and large predictions; empty for too few rows."""
-    parts = np.array_split(np.argsort(outcome.prediction, kind="stable"), len(_THIRDS))
-    if min(map(len, parts)) < _FEWEST:
-        return {}
-    return {name: outcome.part(rows) for name, rows in zip(_THIRDS, parts, strict=True)}
-
-
 def predictions_section(subject: Subject) -> Section:
     """Return the section with predictions against observations, and errors by prediction size."""
-    outcome, of_thirds = subject.study.own, thirds(subject.study.own)
+    outcome = subject.study.own
     display = PredictionsDisplay(
         outcome.y, as_array(outcome.prediction), outcome.lower, outcome.upper, outcome.level
     )
     title = subject.titled("Predicted against observed values")
-    caption = f"{_predictions_caption(subject, of_thirds)}{beyond_axes(display)}"
+    caption = f"{_predictions_caption(subject)}{beyond_axes(display)}"
     blocks: list[Block] = [drawn(display, title, caption)]
-    if of_thirds:
-        blocks.append(_thirds_table(of_thirds))
     return Section("predictions", "Predicted and observed", blocks)
 
 
-def _predictions_caption(subject: Subject, of_thirds: Mapping[str, Outcome]) -> str:
+def _predictions_caption(subject: Subject) -> str:
     outcome = subject.study.own
     texts = ["Points on the line are predicted exactly."]
     scores = outcome.scores()
@@ -160,29 +135,7 @@ def _predictions_caption(subject: Subject, of_thirds: Mapping[str, Outcome]) -> 
             f"Bars are {100.0 * outcome.level:g} % prediction intervals, which contain "
             f"{percent(scores['coverage'].value, digits=1)} of the observations."
         )
-    if of_thirds:
-        parts = list(of_thirds.values())
-        low, high = aligned_numbers([part.scores()["rmse"].value for part in (parts[0], parts[-1])])
-        texts.append(
-            f"The RMSE is {low} in the lowest third of the predictions, {high} in the highest."
-        )
     return " ".join(texts)
-
-
-def _thirds_table(of_thirds: Mapping[str, Outcome]) -> Table:
-    parts = list(of_thirds.values())
-    scores, unknown = [part.scores() for part in parts], Score(np.nan)
-    ends = [aligned_numbers([np.min(part.prediction), np.max(part.prediction)]) for part in parts]
-    names = [f"{name} ({' to '.join(pair)})" for name, pair in zip(of_thirds, ends, strict=True)]
-    columns = {
-        "predictions": cells(names, range(len(names))),
-        "rows": counts([len(part.y) for part in parts]),
-        "RMSE": numbers([each["rmse"].value for each in scores]),
-        "observed − predicted": numbers([np.mean(part.y - part.prediction) for part in parts]),
-        "coverage": shares([each.get("coverage", unknown).value for each in scores]),
-        "mean width": numbers([each.get("width", unknown).value for each in scores]),
-    }
-    return Table.of("Errors by size of the prediction", columns)
 
 
 def intervals_section(subject: Subject) -> Section:

@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bochner._base.arrays import times_of
+from bochner._base.arrays import as_array, times_of
 from bochner._base.names import listed
-from bochner._base.number_texts import counted, may_be_years, number, percent
+from bochner._base.number_texts import may_be_years, number, percent
 from bochner.comparison.verdict import LEAST_PAIR, no_pairs, of_used_columns, sum_of_shares
 from bochner.files.columns import labels
 from bochner.plot.effects import EffectDisplay
@@ -30,6 +30,16 @@ _LEAST_EFFECT = 0.01
 
 _VALUES = {1: 24, 2: 10}
 """Number of grid values of a column's effect, and of each column of a pair."""
+
+_QUANTILES = (0.01, *np.linspace(0.1, 0.9, 9).tolist(), 0.99)
+"""Quantiles of the rows that are ticks of a curve; maps end at the outer ones."""
+
+_FEW_LEVELS = 2
+"""Number of levels up to which a sentence says as much as a picture."""
+
+_ROOM, _NEAR_ZERO = 0.05, 0.6
+"""Margin of an axis, and ratio of the smallest to the largest number up to which an axis from zero
+leaves the curves 40 % of its height."""
 
 _MOST_COMPUTED = 200
 """Largest number of levels whose effects are computed to find the extreme ones."""
@@ -65,11 +75,8 @@ def importance_section(subject: Subject) -> Section | None:
             "variance of predictions comes from their interaction."
         )
         figures.append(_shares_figure("Interactions of columns", strong, caption))
-        n_weak = int(np.sum(~is_strong))
-        least = f"less than {100.0 * LEAST_PAIR:.0f} % each"
-        note = f"{counted(n_weak, 'more pair')} of important columns: {least}." if n_weak else ""
         table = _shares_table("Interactions of columns", "columns", strong)
-        blocks.append(replace(table, note=note))
+        blocks.append(table)
     else:
         blocks.append(no_pairs(pairs))
     return Section("importance", "Importance and interactions", blocks)
@@ -106,10 +113,6 @@ def importance_sentence(shares: VarianceShares) -> str:
         ratio = float(shares.share[0] / shares.share[1])
         times = f"{ratio:.1f} times" if ratio < 100.0 else "more than 100 times"
         text += f", {times} as much as on {quoted(shares.columns[1])}"
-    n_none = int(np.sum(shares.share < _LEAST_EFFECT))
-    if n_none:
-        verb = "has" if n_none == 1 else "have"
-        text += f". {n_none} of {counted(len(shares.share), 'column')} {verb} less than 1 %"
     return f"{text}."
 
 
@@ -126,16 +129,29 @@ def effects_section(subject: Subject, most: int, most_pairs: int) -> Section | N
     drawn_names = [(name,) for name in names]
     if study.interactions is not None:
         drawn_names += _above(study.interactions, most_pairs)
-    figures = [
-        _figure(subject, *_computed(subject, each))
+    computed = [
+        _display(subject, *_computed(subject, each))
         for each in drawn_names
         if not {*each} & {*cyclic, *free}
     ]
-    if not figures:
+    if not computed:
         return None
+    low, high = _common_limits([display.span for display, _ in computed], study.is_classification)
+    figures, sentences = list[Figure](), list[str]()
+    for display, caption in computed:
+        effect, name = display.effect, " and ".join(map(short, display.effect.columns))
+        is_short = len(display.effect.columns) == 1 and len(effect.values[0]) <= _FEW_LEVELS
+        if is_short and effect.values[0].dtype.kind == "O":
+            sentences.append(f"{name}: {caption}")
+            continue
+        if not np.isnan(low + sum(display.span)):
+            display = replace(display, limits=(low, high))
+        figures.append(drawn(display, subject.titled(f"Effect of {name}"), caption))
     text = (
         "A curve is the average prediction if all rows had the value on the axis and kept their "
-        "other columns."
+        "other columns. The thin line is the average prediction of the test rows, and ticks at the "
+        "bottom are the quantiles of their values: 1 %, 10 %, 20 % to 90 % and 99 %. All curves "
+        "have the same scale."
     )
     if not study.is_classification:
         text += (
@@ -150,7 +166,18 @@ def effects_section(subject: Subject, most: int, most_pairs: int) -> Section | N
         )
     if left_out := [quoted(name) for name in names if name in free]:
         text += f" Free text, {listed(left_out)}, has no curve."
-    return Section("effects", "Effects of columns", [text, figures])
+    blocks: list[Block] = [text, sentences, figures]
+    return Section("effects", "Effects of columns", [block for block in blocks if block])
+
+
+def _common_limits(spans: Sequence[tuple[float, float]], are_classes: bool) -> tuple[float, float]:
+    """Return the ends of an axis for all curves, of classes from zero if it does not flatten."""
+    ends = as_array(spans)[~np.isnan(spans).any(axis=1)]
+    if not len(ends):
+        return np.nan, np.nan
+    low, high = float(ends.min()), float(ends.max())
+    room = _ROOM * (high - low) or 1.0
+    return 0.0 if are_classes and 0.0 <= low < _NEAR_ZERO * high else low - room, high + room
 
 
 def _above(shares: VarianceShares, most: int) -> list[Any]:
@@ -182,7 +209,7 @@ def _computed(subject: Subject, names: Sequence[str]) -> tuple[Effect, str]:
     )
 
 
-def _figure(subject: Subject, effect: Effect, note: str) -> Figure:
+def _display(subject: Subject, effect: Effect, note: str) -> tuple[EffectDisplay, str]:
     if effect.mean.ndim > len(effect.columns) and not subject.study.is_classification:
         k = subject.study.number  # The target index, if the model has several targets
         parts = (getattr(effect, part)[..., k] for part in ("mean", "lower", "upper"))
@@ -190,9 +217,18 @@ def _figure(subject: Subject, effect: Effect, note: str) -> Figure:
     dates = [name for name in effect.columns
              if name in subject.columns and subject.columns[name].kind == "date"]  # fmt: skip
     label = "average prediction" if effect.classes is None else "average probability"
-    title = subject.titled(f"Effect of {' and '.join(map(short, effect.columns))}")
+    outcome, average = subject.study.own, np.nan
+    if outcome.classes is None:
+        average = float(outcome.prediction.mean())
+    elif len(outcome.classes) == 2 and outcome.probability is not None:
+        average = float(outcome.probability[:, 1].mean())
+    quantiles = {
+        name: np.nanquantile(column.values[column.present], _QUANTILES)
+        for name in effect.columns
+        if (column := subject.columns[name]).kind in ("numeric", "date") and column.present.any()
+    }
     caption = f"{effect_sentence(effect, dates)}{note}"
-    return drawn(EffectDisplay(effect, dates, label), title, caption)
+    return EffectDisplay(effect, dates, label, average, None, quantiles), caption
 
 
 def effect_sentence(effect: Effect, dates: Sequence[str] = ()) -> str:

@@ -147,14 +147,15 @@ def left_out(subject: Subject) -> Finding:
             "assigned by place or time.",
             "If they name rows, leave them out of the table (--drop).",
         )
+    flags = " ".join(f"--drop {shlex.quote(s['name'])}" for s in states if s["kind"] in _WHY)
     if not reasons:
         return fine("All columns are used: none is constant or empty, or text that never repeats.")
     return Finding(
         "note",
         f"{counted(len(reasons), 'column')} not used",
         f"{listed(reasons)}. Such columns carry no information about new rows.",
-        "Leave them out of the table. If an identifier has a part that repeats, such as a site, "
-        "make that a column.",
+        f"Drop them: {flags}. To use an identifier, make a column of a part that repeats, such as "
+        "a site.",
     )
 
 

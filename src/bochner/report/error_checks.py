@@ -23,10 +23,6 @@ _HEAVY = 0.25
 """Share of the squared error in the worst rows from which they are reported: three times the share
 of normal errors, 8.4 %."""
 
-_HALF = 0.5
-"""Share of the squared error in the worst rows from which they need attention, because these rows
-then determine the RMSE."""
-
 _FEWEST_WORST = 5
 """Number of worst rows below which their share of the squared error is mostly chance."""
 
@@ -206,7 +202,7 @@ def heavy_tails(subject: Subject) -> Finding | None:
             f"{_worst_rows(subject, n_worst)}."
         )
     return Finding(
-        "check" if share >= _HALF else "note",
+        "note",
         f"A few rows dominate the error: {text}",
         "With normal errors, their share would be 8.4 %. These rows determine the RMSE; the median "
         f"error describes the typical row. The largest errors: {_worst_rows(subject, n_worst)}.",

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Self
 
-from bochner._base.number_texts import aligned_numbers, number, percents
+from bochner._base.number_texts import aligned_numbers, percents
 from bochner.plot.class_errors import ConfusionDisplay
 from bochner.plot.display import Display, new_axes, to_svg
 from bochner.plot.effects import EffectDisplay
@@ -39,11 +39,6 @@ class Cell:
 
     text: str
     value: float | None = None
-
-
-def number_cell(value: float, digits: int = 3) -> Cell:
-    """Return a cell with a number of some significant digits, or a dash for NaN."""
-    return Cell(number(value, digits), float(value))
 
 
 def cells(texts: Iterable[str], values: Sequence[Any] | None = None) -> list[Cell]:

@@ -10,15 +10,7 @@ from bochner._base.names import listed
 from bochner._base.number_texts import counted, duration, number, percent
 from bochner.comparison.study import PACKAGES, Study, versions
 from bochner.comparison.verdict import FUNCTIONS
-from bochner.report.html_blocks import (
-    MOST_UNFOLDED,
-    Block,
-    Section,
-    Table,
-    cells,
-    counts,
-    shares,
-)
+from bochner.report.html_blocks import MOST_UNFOLDED, Block, Section, Table, cells, counts, shares
 from bochner.report.name_texts import cut, plain, quoted
 from bochner.report.subject import Subject
 from bochner.tables.kernel_laws import KernelLaw

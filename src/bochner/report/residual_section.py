@@ -71,10 +71,7 @@ def drift(
     clusters: NDArray[np.generic] | None = None,
     are_classes: bool = False,
 ) -> Drift | None:
-    """Return mean residuals over bins of a column; None for fewer than two bins.
-
-    Residuals of classes have at least the standard error of the predicted probabilities.
-    """
+    """Return mean residuals over bins of a column; None for fewer than two bins."""
     codes, names = _bins(column)
     if len(names) < 2:
         return None
@@ -166,7 +163,7 @@ def _level_bins(texts: NDArray[np.str_]) -> tuple[NDArray[np.intp], list[str]]:
     frequent = [i for i in order if sizes[i] >= _FEWEST_ROWS]
     place = np.full(len(levels), len(frequent))
     place[frequent] = np.arange(len(frequent))
-    bins, names = place[numbers], [short(levels[i], 30) for i in frequent]
+    bins, names = place[numbers], [cut(levels[i]) for i in frequent]
     if np.sum(bins == len(frequent)) >= _FEWEST_ROWS:
         return bins, [*names, "other levels"]
     return np.where(bins == len(frequent), -1, bins), names

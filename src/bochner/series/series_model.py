@@ -1,7 +1,7 @@
 r"""State-space model of a series: a sum of processes and noise, its evidence and forecasts."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, cast
 
@@ -430,15 +430,6 @@ class SeriesUnits:
             float(np.nanmean(transformed)),
             float(np.nanstd(transformed)),
             *input_units(inputs),
-        )
-
-    def with_inputs(self, columns: Array) -> "SeriesUnits":
-        """Return the units of rows with further inputs (n, q)."""
-        mean, scale = input_units(columns)
-        return replace(
-            self,
-            mean=np.concatenate((self.mean, mean)),
-            scale=np.concatenate((self.scale, scale)),
         )
 
 
