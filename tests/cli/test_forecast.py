@@ -61,7 +61,9 @@ def test_the_screen_has_the_series_the_errors_and_the_values(made):
     assert re.search(
         r"Past forecasts have a mean absolute error of \d.\d+; that of the .* \d+ % larger", said
     )
-    assert re.search(r"The next 12 months: about \d+ a month, between \d+ and \d+ in 90 %", said)
+    assert re.search(
+        r"The next 12 months: about [\d.]+ a month on average \(90 % interval [\d.]+ to", said
+    )
     assert re.search(
         r"12 steps from 3 origins +mean absolute error +RMSE +error relative to bochner", screen
     )

@@ -22,14 +22,15 @@ from bochner.comparison.forecast_words import (
     input_rows,
     missing_times,
     model_facts,
+    number_of_values,
     outlook_sentence,
+    panel_sentence,
     period_rows,
     shown_times,
 )
 from bochner.comparison.simple_forecasts import (
     LAST,
     LINE,
-    REGRESSION,
     THETA,
     repeated_season,
     simple_forecasts,
@@ -137,7 +138,7 @@ def test_rows_left_out_are_empty_cells(freq):
     )
     for name, errors in one.errors.items():
         np.testing.assert_allclose(errors, other.errors[name], atol=0.1 if name == OURS else 1e-9)
-    for name in ("last week repeated", "mean of each weekday", THETA, REGRESSION):
+    for name in ("last week repeated", "mean of each weekday", THETA):
         assert one.mae(name) < 2.0, name
 
 
@@ -197,8 +198,10 @@ def test_a_forecast_is_said_in_words():
     parts = later, 100.0 * ones, 90.0 * ones, 110.0 * ones, None, draws, "day"
     one = SeriesForecast("a", pd.Series(np.arange(40.0), days).drop(days[3:6]), *parts)
     said = outlook_sentence(one, 0.9)
-    assert said.startswith("The next 10 days: about 100 a day, between 91 and 109 on nine days of")
-    assert said.endswith("; 1,000 in all (910 to 1,090).")
+    average = "about 100 a day on average (90 % interval 91 to 109), single days from 91 to 109; "
+    assert said == f"The next 10 days: {average}1,000 in all (910 to 1,090)."
+    assert number_of_values(one) == "37 values in 40 days"
+    assert panel_sentence([one, one], 0.9).startswith("The next 10 days of 2 series: about 2,0")
     assert missing_times(one) == "3 of 40 days are missing: 2024-01-04 to 2024-01-06"
     assert "in all" not in outlook_sentence(replace(one, values=one.values - 0.5), 0.8)
 
@@ -230,7 +233,7 @@ def test_a_long_forecast_has_totals_of_months():
     heads, rows = period_rows(one, 0.9)
     assert heads[:3] == ["month", "days", "mean per day"]
     assert [row[:2] for row in rows] == [["2024-01", "16"], ["2024-02", "29"], ["2024-03", "15"]]
-    assert rows[1][5:] == ["2,900", "2,640", "3,160"]
+    assert rows[1][5:] == ["2,640 to 3,160"]
     assert period_rows(replace(one, times=days[:9]), 0.9) == ([], [])
 
 

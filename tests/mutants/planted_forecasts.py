@@ -44,7 +44,7 @@ plant_edits(
     "_scores",
     test_origins.test_errors_from_origins_use_the_values_before_them_only,
     the_last_season_of_all_is_repeated=(
-        "simple_forecasts(values[:end],",
+        "simple_forecasts(values[:origin],",
         "simple_forecasts(values,",
     ),
     errors_are_scaled_by_later_values=(

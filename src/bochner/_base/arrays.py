@@ -214,7 +214,8 @@ def _as_real(name: str, value: object) -> float:
 def as_level(value: object, name: str = "level") -> float:
     """Return the level of an interval as a float strictly between zero and one."""
     if isinstance(value, bool) or not isinstance(value, Real):
-        raise TypeError(f"{name} must lie between 0 and 1, such as 0.9, got {value!r}.")
+        what = f"a {type(value).__name__}" if hasattr(value, "shape") else repr(value)
+        raise TypeError(f"{name} must be a number between 0 and 1, such as 0.9, got {what}.")
     if not 0.0 < (number := float(value)) < 1.0:
         advice = f": pass {number / 100.0:g} for {number:g} %" if 1.0 < number < 100.0 else ""
         raise ValueError(f"{name} must lie between 0 and 1, such as 0.9, got {value!r}{advice}.")

@@ -127,8 +127,7 @@ def numbers(y: object) -> Any:
 
 _WHAT_LABELS_ARE = "text, booleans or whole numbers of 64 bits"
 
-_NO_LABELS = "mMSV"
-"""Kinds of arrays that hold no labels: durations, dates, bytes and records."""
+_NO_LABELS = "mMSV"  # Kinds of arrays that hold no labels: durations, dates, bytes and records
 
 
 def labels(y: object, name: str = "y") -> Any:

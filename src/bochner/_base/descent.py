@@ -14,9 +14,7 @@ Loss = Callable[[Array], tuple[float, Array]]
 _RELATIVE_DECREASE = 1e7 * float(np.finfo(np.float64).eps)
 """SciPy's default: a step whose relative decrease of the loss is less ends the descent."""
 
-_SLOPE = 1e-5
-"""SciPy's default: the descent ends where no projected derivative is greater."""
-
+_SLOPE = 1e-5  # SciPy's default: the descent ends where no projected derivative is greater
 _CORRECTIONS = 10
 """SciPy's default number of corrections that L-BFGS keeps."""
 

@@ -11,9 +11,7 @@ from pathlib import Path
 
 from bochner._base.names import nearest
 
-_TOKEN_BYTES = 8
-"""Random bytes in the name of an unfinished file: two files coincide once in 2^64."""
-
+_TOKEN_BYTES = 8  # Random bytes in the name of an unfinished file: two files coincide once in 2^64
 _ABANDONED = 3600.0
 """Seconds without a change after which an unfinished file has no writer: none pauses so long."""
 

@@ -17,8 +17,7 @@ _LEAST_SIMILARITY, _OF_SHORT = 0.7, 0.65
 _FEWEST_LETTERS = 3
 """Letters from which a name counts as meant by a longer one: "mpg" by "comb_mpg"."""
 
-_MOST_LETTERS = 60
-"""Letters of a name that a message shows: most of a line."""
+_MOST_LETTERS = 60  # Letters of a name that a message shows: most of a line
 
 
 def listed(parts: Sequence[str], most: int = MOST_NAMED) -> str:
@@ -79,9 +78,7 @@ def nearest(name: str, candidates: Iterable[str]) -> str | None:
     return folded[close[0]] if close else None
 
 
-_SHOWN_LENGTH = 40
-"""Most characters of an entry that a note shows."""
-
+_SHOWN_LENGTH = 40  # Most characters of an entry that a note shows
 _PLURALS = {"has": "have", "holds": "hold", "is": "are", "differs": "differ", "counts": "count"}
 
 

@@ -16,8 +16,7 @@ from threadpoolctl import OpenBLASController, ThreadpoolController
 Block = TypeVar("Block")
 Piece = TypeVar("Piece")
 
-_THREAD = local()
-"""Has the attribute ``shares_blocks`` in threads that share blocks of rows."""
+_THREAD = local()  # Has the attribute ``shares_blocks`` in threads that share blocks of rows
 
 
 class _OneThread:

@@ -22,15 +22,11 @@ FARTHEST = 1e5
 """Radians up to which the loop reduces angles; arrays with angles beyond are left to the caller.
 The reduction is exact up to 1.6 million (2**20 quarters); half or twice changes no result."""
 
-_QUARTERS = 2.0 / math.pi
-"""Quarters of a turn per radian."""
-
+_QUARTERS = 2.0 / math.pi  # Quarters of a turn per radian
 _HIGH = 1.57079632673412561417e00
 """First 33 bits of half of pi, so that its products with quarters up to 2^20 are exact."""
 
-_LOW = 6.07710050650619224932e-11
-"""Half of pi less its first 33 bits."""
-
+_LOW = 6.07710050650619224932e-11  # Half of pi less its first 33 bits
 _TURNS = 0.5 / math.pi
 """Turns per radian. Rounding of the product is below 1e-11 of a turn for angles to ``FARTHEST``."""
 

@@ -46,8 +46,10 @@ from bochner.comparison.forecast_words import (
     forecast_verdict,
     missing_times,
     model_facts,
+    number_of_values,
     outlook,
     outlook_sentence,
+    panel_sentence,
     series_rows,
     shown_times,
 )
@@ -211,6 +213,7 @@ def _write(forecasts: _Forecasts, options: SimpleNamespace, progress: Progress) 
             forecasts.columns.target,
             str(options.file),
             forecasts.level,
+            "the CSV file" if is_standard_output(options.out) else str(options.out),
             options.report,
         )
 
@@ -253,15 +256,16 @@ def _record(
 def _print(console: Console, path: Path, forecasts: _Forecasts, notes: Sequence[str]) -> None:
     """Print the series, the errors from past origins and the forecast."""
     console.print(facts_table(_facts(path, forecasts, notes)))
-    if len(forecasts.series) == 1:
-        sentence = outlook_sentence(forecasts.series[0], forecasts.level)
+    is_single = len(forecasts.series) == 1
+    sentence = outlook_sentence(forecasts.series[0], forecasts.level) if is_single else ""
+    if sentence := sentence or panel_sentence(forecasts.series, forecasts.level):
         print_blocks(console, plain_text(sentence, "bold"))
+    rows = _forecast_rows if is_single else _panel_rows
+    print_blocks(console, rows(forecasts))
     if scores := forecasts.scores.values():
         verdict = plain_text(forecast_verdict(scores))
         coverage = plain_text(forecast_coverage(scores, forecasts.level))
         print_blocks(console, verdict, _scores_table(forecasts), coverage)
-    rows = _forecast_rows if len(forecasts.series) == 1 else _last_rows
-    print_blocks(console, rows(forecasts))
 
 
 def _facts(path: Path, forecasts: _Forecasts, notes: Sequence[str]) -> dict[str, str]:
@@ -270,7 +274,7 @@ def _facts(path: Path, forecasts: _Forecasts, notes: Sequence[str]) -> dict[str,
     first = series[0]
     if len(series) == 1:
         span = " to ".join(shown_times(first.values.index[[0, -1]]))
-        facts = {"Series": f"{path}: {number(len(first.values))} values, {span}"}
+        facts = {"Series": f"{path}: {number_of_values(first)}, {span}"}
         if missing := missing_times(first):
             facts["Missing"] = missing
         (fitted,) = forecasts.fits.model.series_.values()
@@ -307,8 +311,8 @@ def _forecast_rows(forecasts: _Forecasts) -> Table:
     return cells_table((forecasts.columns.time, "forecast", level, "to"), rows)
 
 
-def _last_rows(forecasts: _Forecasts) -> Table:
-    """Return a table of the last value and the last forecast of each series."""
+def _panel_rows(forecasts: _Forecasts) -> Table:
+    """Return a table of the total or mean of each series, and its last forecast."""
     heads, rows = series_rows(forecasts.listed(), forecasts.level)
     lines = [row[:6] for row in rows[: min(len(forecasts.series), _MOST_SERIES)]]
     hidden = len(forecasts.series) - len(lines)

@@ -285,8 +285,9 @@ def fraction(level: float) -> float:
 def fraction_option(name: str, level: float) -> float:
     """Return the level of an option as a fraction, or raise an error if it is out of range."""
     share = fraction(level)
-    if not 0.0 < share < 1.0:
+    if not 0.0 < share < 1.0 or 1.0 <= level < 50.0:
         raise InputError(
-            f"{name} must lie between 0 and 1, or 1 and 100 for per cent, got {level:g}."
+            f"{name} must lie between 0 and 1, or 50 and 100 for per cent, such as 0.9 or 90, got "
+            f"{level:g}."
         )
     return share

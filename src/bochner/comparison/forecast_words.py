@@ -27,7 +27,7 @@ from bochner.comparison.forecast_fits import (
 )
 from bochner.comparison.outcomes import calibrated_range
 from bochner.series.fitted_series import FittedSeries
-from bochner.series.series_law import SeriesLaw
+from bochner.series.series_law import LEAST_PROBABLE, SeriesLaw
 
 _ALIKE = 0.05  # Relative difference of mean errors below which no method is called better
 _DIGITS = 3  # Number of significant digits of the smallest error
@@ -46,8 +46,7 @@ _SCALES = {
 _NO_SEASONS = ("trend", "inputs", "remainder")  # Components that are neither seasons nor cycles
 
 
-LEAST_PROBABLE, _CERTAIN = 0.5, 0.995
-"""Smallest probability of a season that is reported, and that from which it is not stated."""
+_CERTAIN = 0.995  # Smallest probability of a season that is not stated
 
 NO_SEASON = f"none with a probability of {percent(LEAST_PROBABLE)} or more"
 """Text of a series without seasons."""
@@ -57,6 +56,7 @@ _LONGER_UNITS = {"hour": ("day", 47), "day": ("week", 14), "month": ("year", 12)
 
 _MOST_DAYS = 45  # Longest forecast of days with a summary by week instead of month
 _ONCE = " (a day of the calendar is forecast from its second time on)"
+_MANY = 5  # Number of outliers without known inputs beyond which holidays are suggested
 _MOST_BREAKS = 4  # Largest number of outliers or shifts that are listed
 
 
@@ -84,7 +84,9 @@ def model_facts(series: FittedSeries, index: object = None) -> dict[str, str]:
     if law.transformation in _SCALES:
         facts["Scale"] = _SCALES[law.transformation]
     if len(law.outliers):
-        facts["Outliers"] = f"{_breaks(law, law.outliers, index)}, ignored{_ONCE}"
+        is_unknown = len(law.outliers) > _MANY and len(series.patterns) == law.inputs.shape[1]
+        advice = "; --holidays COUNTRY may explain them" if is_unknown else ""
+        facts["Outliers"] = f"{_breaks(law, law.outliers, index)}, ignored{_ONCE}{advice}"
     if len(law.shifts):
         facts["Shifts"] = f"of the level at {_breaks(law, law.shifts, index)}"
     return facts
@@ -111,8 +113,15 @@ def _seasons(law: SeriesLaw) -> list[str]:
     ]
 
 
+def number_of_values(one: SeriesForecast) -> str:
+    """Return the number of known values, and that of times if some are missing."""
+    n_values, n_times = one.values.count(), len(on_calendar(one.values))
+    of = f" in {counted(n_times, one.unit)}" if n_times > n_values else ""
+    return f"{counted(n_values, 'value')}{of}"
+
+
 def missing_times(one: SeriesForecast) -> str:
-    """Return the number of missing values between the first and the last time, and their times."""
+    """Return the number of missing values and their times."""
     values = on_calendar(one.values)
     is_missing = ~np.isfinite(values.to_numpy(dtype=np.float64))
     if not is_missing.any():
@@ -144,15 +153,29 @@ def outlook_sentence(one: SeriesForecast, level: float) -> str:
     whole, n, unit = outlook(one, level), len(one.mean), one.unit
     if whole is None:
         return ""
-    (_, lower, upper), mean, total = map(rounded_texts, whole)
+    single, mean, total = whole
+    about, *ends = _rounded([*mean, *single[1:]], mean)
     if n == 1:
-        return f"The next {unit}: about {mean[0]}, between {lower} and {upper} ({percent(level)})."
-    each = "each" if unit in ("time", "step") else f"{'an' if unit == 'hour' else 'a'} {unit}"
-    is_usual = (unit, level) == ("day", 0.9)
-    where = "on nine days of ten" if is_usual else f"in {percent(level)} of the {unit}s"
-    in_all = f"; {total[0]} in all ({total[1]} to {total[2]})" if one.are_counts else ""
-    between = f"between {lower} and {upper} {where}"
-    return f"The next {counted(n, unit)}: about {mean[0]} {each}, {between}{in_all}."
+        return f"The next {unit}: about {about} ({percent(level)} from {ends[0]} to {ends[1]})."
+    each = f"{'an' if unit == 'hour' else 'a'} {unit}"
+    sums = _rounded(total, total)
+    in_all = f"; {sums[0]} in all ({sums[1]} to {sums[2]})" if one.are_counts else ""
+    average = f"{about} {each} on average ({100.0 * level:g} % interval {ends[0]} to {ends[1]})"
+    singles = f"single {unit}s from {ends[2]} to {ends[3]}"
+    return f"The next {counted(n, unit)}: about {average}, {singles}{in_all}."
+
+
+def panel_sentence(forecasts: Sequence[SeriesForecast], level: float) -> str:
+    """Return the total of several series of counts in words; empty without common times."""
+    first, rng = forecasts[0], np.random.default_rng(0)
+    if not all(one.are_counts and one.times.equals(first.times) for one in forecasts):
+        return ""
+    paths = [rng.permutation(cast(Array, one.paths).sum(axis=1)) for one in forecasts]
+    law = np.quantile(np.sum(paths, axis=0), 0.5 + 0.5 * level * np.array([0.0, -1.0, 1.0]))
+    about, *ends = _rounded(law, law)
+    interval = f"{100.0 * level:g} % interval {' to '.join(ends)}, if the series are independent"
+    steps = counted(len(first.mean), first.unit)
+    return f"The next {steps} of {len(forecasts)} series: about {about} in all ({interval})."
 
 
 def _fixed(values: Sequence[float], size: float, digits: int, sign: str = "") -> list[str]:
@@ -165,9 +188,9 @@ def _fixed(values: Sequence[float], size: float, digits: int, sign: str = "") ->
     return [text.replace("-", "\u2212").replace("nan", "\u2013") for text in texts]
 
 
-def rounded_texts(values: Array) -> list[str]:
-    """Return a value and its interval's ends, rounded to two digits of the interval's width."""
-    return _fixed(values.tolist(), float(values[2] - values[1]), 2)
+def _rounded(values: Any, law: Any) -> list[str]:
+    """Return values with two digits of the width of the interval in ``law`` (3,)."""
+    return _fixed(list(map(float, values)), float(law[2] - law[1]), 2)
 
 
 def same_digits(values: Sequence[float]) -> list[str]:
@@ -202,21 +225,22 @@ def period_rows(one: SeriesForecast, level: float) -> tuple[list[str], list[list
     """Return heads and rows of a long forecast by day, week, month or year; no rows if short."""
     n, times = len(one.times), cast(Any, one.times)  # Dates or periods if they have years
     usual, fewest = _LONGER_UNITS.get(one.unit, ("", n))
-    if n <= fewest or one.paths is None or not hasattr(times, "year"):
+    if n <= fewest or outlook(one, level) is None or not hasattr(times, "year"):
         return [], []
     unit = "month" if usual == "week" and n > _MOST_DAYS else usual
     clock, code = times.tz_localize(None) if getattr(times, "tz", None) else times, unit[0].upper()
     labels = clock.to_period(code) if hasattr(clock, "to_period") else clock.asfreq(code)
-    heads = [unit, f"{one.unit}s", f"mean per {one.unit}", f"{100.0 * level:g} % from", "to"]
-    heads += ["total", *heads[3:]] if one.are_counts else []
-    rows = []
-    for label in labels.unique():
-        places = np.flatnonzero(labels == label)
-        whole = outlook(one, level, slice(places[0], places[-1] + 1))
-        parts = [] if whole is None else [*map(rounded_texts, whole[1 : 2 + one.are_counts])]
-        name = str(label.start_time.date() if unit == "week" else label)
-        rows.append([name, str(len(places)), *(text for part in parts for text in part)])
-    return heads, rows
+    within = f"{100.0 * level:g} % interval"
+    heads = [unit, f"{one.unit}s", f"mean per {one.unit}", f"{within} of the mean"]
+    heads += ["total", f"{within} of the total"] if one.are_counts else []
+    runs = [(label, np.flatnonzero(labels == label)) for label in labels.unique()]
+    names = [str(label.start_time.date() if unit == "week" else label) for label, _ in runs]
+    laws: Any = np.array([outlook(one, level, slice(run[0], run[-1] + 1)) for _, run in runs])
+    columns = [names, [str(len(run)) for _, run in runs]]
+    for part in laws.swapaxes(0, 1)[1 : 2 + one.are_counts]:
+        texts = [_rounded(values, np.median(part, axis=0)) for values in part]
+        columns += [[text[0] for text in texts], [f"{text[1]} to {text[2]}" for text in texts]]
+    return heads, [list(row) for row in zip(*columns, strict=True)]
 
 
 def error_rows(scores: OriginScores) -> tuple[list[str], list[list[str]]]:
@@ -235,16 +259,18 @@ def error_rows(scores: OriginScores) -> tuple[list[str], list[list[str]]]:
 def series_rows(
     forecasts: Sequence[tuple[SeriesForecast, str, OriginScores | None]], level: float
 ) -> tuple[list[str], list[list[str]]]:
-    """Return heads and rows of the last forecasts of several series and of their scaled errors.
+    """Return heads and rows of totals or means of several forecasts, and of their scaled errors.
 
     Each series has its forecast, the text of its last time and its errors.
     """
     scores = [each for *_, each in forecasts if each is not None]
-    heads = ["series", "until", "last value", "forecast", f"{100.0 * level:g} % from", "to"]
+    are_counts = all(one.are_counts for one, *_ in forecasts)
+    what = "total" if are_counts else "mean"
+    heads = ["series", "until", what, f"{100.0 * level:g} % from", "to", "last forecast"]
     rows = []
     for one, until, _ in forecasts:
-        parts = one.values.dropna().to_numpy(), one.mean, one.lower, one.upper
-        rows.append([one.name, until, *(one.shown(float(part[-1])) for part in parts)])
+        law = cast(Array, outlook(one, level))[1 + are_counts]
+        rows.append([one.name, until, *_rounded(law, law), one.shown(float(one.mean[-1]))])
     if scores:
         other = best_other(scores)
         heads += ["MASE", f"MASE of {other}", "coverage"]

@@ -22,9 +22,7 @@ _MOST_ROWS, _FEWEST_ROWS = 4_000, 30
 """Rows that are examined: with 4,000 random rows, the standard error of a share of 98 % is 0.1 %;
 of fewer than thirty, one of many columns of noise may explain the target by chance."""
 
-_MOST_NAMED = 3
-"""Most columns that are named, the largest share first."""
-
+_MOST_NAMED = 3  # Most columns that are named, the largest share first
 _YEARS = (1_800.0, 2_100.0)
 """Range of whole numbers that may be years: times are known when predictions are made."""
 

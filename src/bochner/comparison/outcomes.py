@@ -291,8 +291,7 @@ def by_kind(outcome: Outcome, unlike: Mapping[str, Mask]) -> Mapping[str, Outcom
     return {kind: outcome.part(mask) for kind, mask in masks.items()}
 
 
-_CERTAINTY = 0.95
-"""Probability that the coverage of calibrated intervals lies within its range."""
+_CERTAINTY = 0.95  # Probability that the coverage of calibrated intervals lies within its range
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,18 +3,15 @@
 from collections.abc import Mapping
 
 import numpy as np
-from sklearn.linear_model import RidgeCV
 
 from bochner._base.arrays import Array, as_array
 
 LAST, LINE, THETA = "last value repeated", "line from first to last value", "Theta method"
-REGRESSION = "linear regression on seasons and known inputs"
-"""Names of the methods without a season, and of the methods that use all seasons."""
+"""Names of the methods without a season, and of the method that uses all seasons."""
 
 _FEWEST_SEASONS = 2  # Smallest number of seasons among the values for means of a season
 _SMOOTH = 24  # Parts of a season that few seasons determine, such as two weeks of a year
 _MANY_SEASONS = 8  # Number of seasons from which each step of a season has its own mean
-_MOST_CLASSES = 60  # Longest season with a class per step in a regression; others are three waves
 _SEASONS = {"7 days": "week", "24 hours": "day", "year": "year"}
 _PHASES = {"week": {5: "weekday", 6: "weekday", 7: "weekday", 168: "hour of the week"},
            "day": {24: "hour of the day"},
@@ -25,17 +22,12 @@ _WEIGHTS = np.geomspace(0.01, 0.99, 30)
 """Candidate weights of the last value in exponential smoothing."""
 
 
-def simple_forecasts(
-    values: Array, horizon: int, seasons: Mapping[str, int], inputs: Array | None = None
-) -> dict[str, Array]:
+def simple_forecasts(values: Array, horizon: int, seasons: Mapping[str, int]) -> dict[str, Array]:
     """Return forecasts (h,) of each method from values (n,) at equal steps, of which some are NaN.
 
-    ``seasons`` are numbers of steps by name; a method needs at least one season of values. Known
-    ``inputs`` (n + h, d) are used by a linear regression only.
+    ``seasons`` are numbers of steps by name; a method needs at least one season of values.
     """
-    known = np.flatnonzero(np.isfinite(values))
-    inputs = None if inputs is None else inputs[known[0] :]
-    values = values[known[0] :]
+    values = values[np.argmax(np.isfinite(values)) :]
     filled = _filled(values)
     last, ahead = filled[-1], np.arange(1.0, horizon + 1.0)
     slope = (last - filled[0]) / max(len(filled) - 1, 1)
@@ -46,15 +38,12 @@ def simple_forecasts(
         forecasts[f"last {season} repeated"] = repeated_season(values, horizon, steps)
         if len(values) >= _FEWEST_SEASONS * steps:
             phase = _PHASES.get(season, {}).get(steps, f"step of the {season}")
-            phase = "day of the year" if season == "year" and steps > _MOST_CLASSES else phase
+            phase = "day of the year" if season == "year" and steps > 52 else phase
             means = [
                 np.mean(same) if len(same) else filled.mean() for same in _by_phase(values, steps)
             ]
             forecasts[f"mean of each {phase}"] = np.resize(means, horizon)
-    lengths = sorted(usable.values())
-    forecasts[THETA] = theta_forecast(values, horizon, lengths)
-    if inputs is not None:
-        forecasts[REGRESSION] = _regression_forecast(values, inputs, lengths)
+    forecasts[THETA] = theta_forecast(values, horizon, sorted(usable.values()))
     return forecasts
 
 
@@ -70,20 +59,6 @@ def _by_phase(values: Array, season: int) -> list[Array]:
     return [each[np.isfinite(each)] for each in same]
 
 
-def _regression_forecast(values: Array, inputs: Array, seasons: list[int]) -> Array:
-    """Return forecasts by ridge regression on time, the steps of seasons and inputs (n + h, d)."""
-    rows, n = np.arange(len(inputs)), len(values)
-    deviations = inputs[:n].std(axis=0)
-    parts = [rows[:, None] / n, inputs / np.where(deviations > 0.0, deviations, 1.0)]
-    for season in seasons:
-        angles = 2.0 * np.pi * np.outer(rows, (1.0, 2.0, 3.0)) / season
-        is_short = season <= _MOST_CLASSES
-        parts += [np.eye(season)[rows % season]] if is_short else [np.cos(angles), np.sin(angles)]
-    design, is_known = np.hstack(parts), np.isfinite(values)
-    model = RidgeCV(np.geomspace(1e-3, 1e3, 13)).fit(design[:n][is_known], values[is_known])
-    return as_array(model.predict(design[n:]))
-
-
 def repeated_season(values: Array, horizon: int, season: int) -> Array:
     """Return forecasts (horizon,) that repeat the last season, by its last known values."""
     last = values[np.isfinite(values)][-1]
@@ -97,8 +72,7 @@ def theta_forecast(values: Array, horizon: int, seasons: list[int]) -> Array:
     Values above zero are seasonal in per cent. Exponential smoothing of the rest has the weight of
     least squared errors, and half of the slope of a line (Hyndman and Billah, 2003).
     """
-    is_known = np.isfinite(values)
-    is_positive = bool(values[is_known].min() > 0.0)
+    is_positive = bool(np.nanmin(values) > 0.0)
     rest, pattern = np.log(values) if is_positive else values, np.zeros(horizon)
     for season in seasons:
         if len(rest) >= _FEWEST_SEASONS * season:

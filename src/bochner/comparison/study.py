@@ -223,11 +223,8 @@ def table_facts(frame: pd.DataFrame, source: str, notes: Sequence[str] = ()) -> 
     return TableFacts(source, len(frame), columns, tuple(notes))
 
 
-_DIGITS = 6
-"""Number of digits of the minimum and maximum of a numeric column."""
-
-_MOST_TEXTS = 3
-"""Number of texts listed in the summary of a column."""
+_DIGITS = 6  # Number of digits of the minimum and maximum of a numeric column
+_MOST_TEXTS = 3  # Number of texts listed in the summary of a column
 
 
 def _column_facts(name: str, series: pd.Series) -> ColumnFacts:

@@ -46,18 +46,12 @@ _CERTAIN = 2.0
 _LITTLE = 0.05
 """Explained share of the variance below which a sentence states that columns explain little."""
 
-_ALIKE = 0.005
-"""Relative difference of errors that rounds to 0 %."""
-
-_AREAS = ("auc", "average_precision")
-"""Metrics between zero and one, which have three decimals."""
-
+_ALIKE = 0.005  # Relative difference of errors that rounds to 0 %
+_AREAS = ("auc", "average_precision")  # Metrics between zero and one, which have three decimals
 _FEW_RARE = 30
 """Number of test rows of a rare class below which its shares are known to 10 % at most."""
 
-_MANY_SECONDS = 100.0
-"""Time in seconds from which times of methods are whole seconds."""
-
+_MANY_SECONDS = 100.0  # Time in seconds from which times of methods are whole seconds
 _SCOPES = {
     "random": "new rows",
     "time": "later rows",

@@ -6,9 +6,7 @@ from functools import partial, reduce
 from operator import itemgetter
 from typing import Any, Protocol
 
-_FAN_IN = 4
-"""Number of values that one task adds, all of which it holds in memory."""
-
+_FAN_IN = 4  # Number of values that one task adds, all of which it holds in memory
 _SPARK_FAN_IN = 8
 """Number of values that one Spark task adds; each level is a shuffle of tenths of a second."""
 

@@ -332,11 +332,8 @@ def _region(kernel: AnyKernel, measure: SpectralMeasure, data: DesignData) -> Re
 _MOST_ERROR = 1.1
 """Error of Hadamard blocks, relative to that of orthogonal ones, up to which they are used."""
 
-_ROWS = 100
-"""Number of rows of each argument for the comparison of errors: 10,000 pairs."""
-
-_RADII = 256
-"""Stratified radii for the expected error: a quadrature with 256 nodes."""
+_ROWS = 100  # Number of rows of each argument for the comparison of errors: 10,000 pairs
+_RADII = 256  # Stratified radii for the expected error: a quadrature with 256 nodes
 
 
 def hadamard_parts(

@@ -22,26 +22,17 @@ from bochner.spectral.least_squares import Sample, least_squares_weights
 from bochner.spectral.profiles import profile
 from bochner.spectral.schemes import Scheme
 
-_ROWS = 1250
-"""Number of rows on which weights are fitted and tested: 1.5 million kernel values."""
-
-_LEAST_ROWS = 4
-"""Fewest rows for a fit of weights: two to fit on and two to test on."""
-
-_HELD_OUT_SHARE = 0.2
-"""Share of the rows for the test, as in five-fold cross-validation."""
-
+_ROWS = 1250  # Number of rows on which weights are fitted and tested: 1.5 million kernel values
+_LEAST_ROWS = 4  # Fewest rows for a fit of weights: two to fit on and two to test on
+_HELD_OUT_SHARE = 0.2  # Share of the rows for the test, as in five-fold cross-validation
 _FAR = (1.5, 3.0, 10.0, 100.0)
 """Distances from the centre, in diameters of the data, at which the estimate must stay bounded."""
 
-_FAR_ROWS = 64
-"""Number of points far from the data, sixteen at each distance of ``_FAR``."""
-
+_FAR_ROWS = 64  # Number of points far from the data, sixteen at each distance of ``_FAR``
 _CEILING = 1.5
 """Largest allowed estimate far from the data, relative to the kernel's greatest value."""
 
-_POOR_FIT = 0.5
-"""Relative error of a fit above which a warning is given: half of the kernel."""
+_POOR_FIT = 0.5  # Relative error of a fit above which a warning is given: half of the kernel
 
 
 def fitted_frequencies(

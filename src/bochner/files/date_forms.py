@@ -8,9 +8,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-_LETTER = r"[^\s0-9.,/:;'()\[\]_+-]"
-"""A letter of any script, in classes without digits and marks."""
-
+_LETTER = r"[^\s0-9.,/:;'()\[\]_+-]"  # A letter of any script, in classes without digits and marks
 _YEAR = "(?P<year>[0-9]{4})"
 _SHORT_YEAR = "'?(?P<year>[0-9]{2})"
 _ANY_YEAR = "'?(?P<year>[0-9]{4}|[0-9]{2})"
@@ -127,8 +125,7 @@ _REWRITES = (
 _LONGEST, _FEWEST_DIGITS = 64, 2
 """Characters of the longest date with its time, and digits of the shortest one."""
 
-_FEW = 8
-"""Texts that are tested first: most columns of other text fail with a few entries."""
+_FEW = 8  # Texts that are tested first: most columns of other text fail with a few entries
 
 
 @dataclass(frozen=True, slots=True)
@@ -170,8 +167,7 @@ _FORMS = (
 )
 """All forms, those with the time of day after the date first."""
 
-_LIKE_FISCAL_YEARS = ("2021-12", "2021/12")
-"""Forms of months whose texts may be fiscal years."""
+_LIKE_FISCAL_YEARS = ("2021-12", "2021/12")  # Forms of months whose texts may be fiscal years
 
 
 def find_form(texts: Sequence[str], *, only_iso: bool) -> DateForm | None:

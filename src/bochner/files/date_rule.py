@@ -24,8 +24,7 @@ ORDERS = {"dayfirst": "days before months", "monthfirst": "months before days"}
 
 _OTHER_ORDER = {"dayfirst": "monthfirst", "monthfirst": "dayfirst"}
 
-_FEW = 8
-"""First entries that tell numbers from other notations."""
+_FEW = 8  # First entries that tell numbers from other notations
 
 
 class DateRule(Rule):

@@ -20,9 +20,7 @@ of two languages have the same name, as in Czech and Croatian, the first one is 
 _OTHER_NAMES: Mapping[str, Mapping[str, int]] = {"de": {"mrz": 3, "janner": 1, "feber": 2}}
 """Names of months that CLDR lacks: those of Excel, and those of Austria."""
 
-_SHORTEST_MONTH, _SHORTEST_DAY = 3, 2
-"""Fewest letters of a shortened name: Jan, Mo."""
-
+_SHORTEST_MONTH, _SHORTEST_DAY = 3, 2  # Fewest letters of a shortened name: Jan, Mo
 _MOST_NAMES = 60
 """Most names of months in a column, in several cases and lengths; more words are other text."""
 

@@ -37,9 +37,7 @@ _DELIMITERS = {",": 1.0, ";": 1.0, "\t": 1.0, "|": 1.0, " ": 0.8, "^": 0.7, "~":
                ":": 0.6}  # fmt: skip
 """Candidate delimiters and factors of their scores; a blank is any number of blanks."""
 
-_COMMON = ",;\t|"
-"""Delimiters that need no line of names with as many fields as the rows."""
-
+_COMMON = ",;\t|"  # Delimiters that need no line of names with as many fields as the rows
 _COLUMNS_OF_SPACES = 0.7
 """Factor of the score of columns at fixed places, with blanks between them in each line."""
 
@@ -64,9 +62,7 @@ _MARGINS = re.compile(r"(?m)^[ \t#%]+|[ \t]+(?=\r?$)")
 _LABEL = re.compile(r"[^\W\d_]{3,}[^\W\d]*:")
 """A word and a colon, such as "created: 2021-07-21", at the beginning of a remark."""
 
-_MOST_LISTED = 3
-"""Lines that the note on lines left out lists, the shortest ones."""
-
+_MOST_LISTED = 3  # Lines that the note on lines left out lists, the shortest ones
 _IN_QUOTES = re.compile(r'\s*"((?:[^"]|"")*)"\s*|\s*$')
 """A line that is in quotation marks as a whole, or blank."""
 

@@ -21,9 +21,7 @@ _AUTOMATIC = ReadOptions()
 LOOKED_AT = 200
 """Number of first records of a file in which titles and column names are searched."""
 
-_FEWEST_BELOW = 2
-"""Fewest records below a first line that is taken for data."""
-
+_FEWEST_BELOW = 2  # Fewest records below a first line that is taken for data
 _FEWEST_STEPS = 3
 """Fewest equally spaced numbers in a first line that count as column names, such as wavelengths."""
 

@@ -55,9 +55,7 @@ _MANY_LEVELS = 256
 _IDENTIFIER_SHARE = 0.5
 """Share of distinct texts above which `TableEncoder` regards text as an identifier."""
 
-_SAMPLE_SIZE = 1000
-"""Rows, spread over the table, in which distinct texts are counted first."""
-
+_SAMPLE_SIZE = 1000  # Rows, spread over the table, in which distinct texts are counted first
 _FEWEST_DISTINCT = 0.4
 """Share of distinct texts in the sample below which the table cannot have half: in a sample of
 1,000 of a table with half, the share is larger, and its standard error is below 0.02."""

@@ -49,9 +49,7 @@ _LONG_LIST = 64
 _SMALL = 2**14
 """Bytes up to which arrays are not compressed, because other parts of a file take more."""
 
-_MOST_EXPANDED = 1032
-"""Most bytes of an array per compressed byte: the limit of zlib's format."""
-
+_MOST_EXPANDED = 1032  # Most bytes of an array per compressed byte: the limit of zlib's format
 _MOST_COLUMNS = 2**20
 """Most inputs of a kernel that is evaluated once, so that a changed file cannot ask for memory."""
 

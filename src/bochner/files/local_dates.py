@@ -22,15 +22,11 @@ if TYPE_CHECKING:
 Times = NDArray[np.datetime64]
 Offsets = NDArray[np.timedelta64]
 
-_MOST_TESTED = 40
-"""Entries from which the form is chosen: the first ones, and others of a sample."""
-
+_MOST_TESTED = 40  # Entries from which the form is chosen: the first ones, and others of a sample
 _FEWEST_DATES = 5
 """Fewest distinct dates whose rising order is evidence: five random dates rise once in 120."""
 
-_MONTHS = 12
-"""Months of a year."""
-
+_MONTHS = 12  # Months of a year
 _ERAS = {"令和": 2018, "R": 2018, "平成": 1988, "H": 1988, "昭和": 1925, "S": 1925}
 """Years before the first ones of Japanese eras."""
 
@@ -292,9 +288,7 @@ def _offset_of(zone: str) -> np.timedelta64:
 
 Numbers = NDArray[np.float64]
 
-_FEWEST = 3
-"""Fewest distinct numbers that can show that they are dates."""
-
+_FEWEST = 3  # Fewest distinct numbers that can show that they are dates
 _FEWEST_IN_DOUBT = 6
 """Fewest distinct numbers that are named as possible dates: six months among numbers of that size
 by chance have a probability of 0.12 to the power of six."""

@@ -110,8 +110,7 @@ def load(path: str | os.PathLike[str]) -> Any:
     return model
 
 
-_WARNINGS = Lock()
-"""Filters of warnings belong to the process: one trial at a time changes them."""
+_WARNINGS = Lock()  # Filters of warnings belong to the process: one trial at a time changes them
 
 
 def try_out(model: object, n_bytes: int) -> None:

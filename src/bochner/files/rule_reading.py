@@ -314,9 +314,7 @@ and small negative numbers."""
 _FEWEST_ROWS = 20
 """Fewest rows in which a code is looked for: two of ten rows may be equal by chance."""
 
-_FEWEST_TIMES = 2
-"""Fewest rows with a code."""
-
+_FEWEST_TIMES = 2  # Fewest rows with a code
 _MOST_DISTINCT = 5
 """Distinct other values below which a column holds levels, of which one may well be apart."""
 

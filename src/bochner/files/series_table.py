@@ -21,12 +21,8 @@ if TYPE_CHECKING:
 ONE = "y"
 """Name of the series in a table with a single series."""
 
-_FEW_TEXTS = 50
-"""Texts of a column that are tested for dates."""
-
-_MOST_NAMES = 3
-"""Most columns that the title of a report names."""
-
+_FEW_TEXTS = 50  # Texts of a column that are tested for dates
+_MOST_NAMES = 3  # Most columns that the title of a report names
 _ROLES: Mapping[str, tuple[Collection[str], str]] = {
     "target": (("numeric", "empty"), "numbers, and nothing at times whose value is unknown"),
     "time": (("numeric", "date"), "dates or numbers, in every row"),
@@ -75,10 +71,12 @@ def series_columns(
             )
     if len(dates) != 1:
         listed = f"{len(dates)} columns of dates: {', '.join(dates)}" if dates else "none"
+        usual = next((n for n in are_dates if n.lower() in ("time", "year", "t", "jahr")), None)
+        numeric = "" if usual is None or dates else f": did you mean --time {usual}?"
         near = "" if dates else _near(frame, [name for name in are_dates if name not in named])
         raise InputError(
-            f"Expected one column of dates, found {listed}. {near}"
-            "Name the column of times, of dates or numbers, with --time."
+            f"Expected one column of dates, found {listed}. {near}Name the column of times, of "
+            f"dates or numbers, with --time{numeric}."
         )
     return SeriesColumns(dates[0], target, series, inputs)
 

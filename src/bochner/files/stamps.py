@@ -19,11 +19,8 @@ if TYPE_CHECKING:
 
 Stamps = NDArray[np.datetime64]
 
-_DAY = np.timedelta64(1, "D")
-"""One day, the unit of dates that are not monthly."""
-
-_SHORTEST_MONTH = 27
-"""Fewest days between monthly dates: February has 28."""
+_DAY = np.timedelta64(1, "D")  # One day, the unit of dates that are not monthly
+_SHORTEST_MONTH = 27  # Fewest days between monthly dates: February has 28
 
 
 class Dates(NamedTuple):

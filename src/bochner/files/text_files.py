@@ -27,9 +27,7 @@ BINARY_ENDINGS = (
 _ALL = (*TEXT_ENDINGS, *BINARY_ENDINGS)
 _STANDARD_INPUT = "-"
 
-_MOST_LISTED = 5
-"""Files of a directory or of an archive that an error message lists."""
-
+_MOST_LISTED = 5  # Files of a directory or of an archive that an error message lists
 _PACKED = {
     ".gz": (b"\x1f\x8b", "gzip", "gzip"),
     ".bz2": (b"BZh", "bzip2", "bz2"),

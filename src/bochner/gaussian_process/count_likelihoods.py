@@ -22,18 +22,10 @@ _N_HERMITE = 20
 """Number of nodes of the Gauss-Hermite rule around the mode of the latent value given a count."""
 _ABSCISSAE, _WEIGHTS = np.polynomial.hermite.hermgauss(_N_HERMITE)
 
-_NEWTON_STEPS = 60
-"""Largest number of Newton steps to the mode of the latent value."""
-
-_LONGEST_STEP = 2.0
-"""Longest step to the mode, a factor e^2 of the mean: longer steps may overflow."""
-
-_LARGEST_LOG = np.log(LARGEST_TARGET)
-"""Logarithm of the largest mean of a count."""
-
-_LARGEST_RATE = 1e18
-"""Largest mean of a drawn count, which is a 64-bit integer."""
-
+_NEWTON_STEPS = 60  # Largest number of Newton steps to the mode of the latent value
+_LONGEST_STEP = 2.0  # Longest step to the mode, a factor e^2 of the mean: longer steps may overflow
+_LARGEST_LOG = np.log(LARGEST_TARGET)  # Logarithm of the largest mean of a count
+_LARGEST_RATE = 1e18  # Largest mean of a drawn count, which is a 64-bit integer
 _DISPERSION_GUESS = 0.1
 """Smallest initial dispersion: at zero the derivative of the evidence by its logarithm is zero."""
 

@@ -36,9 +36,7 @@ and a call of a kernel takes as long as some thousand values."""
 _BLOCK_VALUES = 2**24
 """Largest number of kernel values of a block: 128 MiB, of which kernels need several copies."""
 
-_PROBED_ROWS = 64
-"""Rows whose entries are replaced to find how far a kernel reaches along a column."""
-
+_PROBED_ROWS = 64  # Rows whose entries are replaced to find how far a kernel reaches along a column
 _FLAT = 1e-3
 """Loss of correlation along a column below which the column does not matter for neighbours."""
 
@@ -192,9 +190,7 @@ def nearest_earlier(points: Array, count: int) -> list[Places]:
     return neighbours
 
 
-_BLOCK_ROWS = 64
-"""Rows that a thread takes at a time, which need about ten milliseconds."""
-
+_BLOCK_ROWS = 64  # Rows that a thread takes at a time, which need about ten milliseconds
 _LEAST_VARIANCE = 1e-12
 """Least variance given neighbours, relative to the prior variance; less is rounding error."""
 

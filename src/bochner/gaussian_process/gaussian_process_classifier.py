@@ -36,8 +36,7 @@ _MOST_LEARNED = 1000
 _MOST_EXACT = 4000
 """Rows up to which solver="auto" is exact for two classes."""
 
-_PROBED = 100
-"""Rows on which a kernel is tried out before landmarks are chosen: a millisecond."""
+_PROBED = 100  # Rows on which a kernel is tried out before landmarks are chosen: a millisecond
 
 
 @register

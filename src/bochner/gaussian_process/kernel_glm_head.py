@@ -305,14 +305,11 @@ rows and landmarks. A step needs some ten Newton steps, which take 30 and 200 mi
 MOST_SEARCHED = _STAGES[-1].n_rows
 """Number of rows up to which a search uses all rows."""
 
-_LEAST_LANDMARKS = 64
-"""Least number of landmarks of a search."""
-
+_LEAST_LANDMARKS = 64  # Least number of landmarks of a search
 _DENSE_BYTES = 128 * MEBIBYTE
 """Memory of the dense rows of a search: 2,000 rows of 8,000 inputs, fewer rows of more inputs."""
 
-_DECIMALS = 3
-"""Decimals of logarithms of length scales."""
+_DECIMALS = 3  # Decimals of logarithms of length scales
 
 
 @dataclass(frozen=True, slots=True, eq=False)

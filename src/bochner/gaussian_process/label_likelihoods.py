@@ -15,8 +15,7 @@ _N_DRAWS = 256
 """Number of quasi-random normal vectors over which probabilities of several classes are averaged,
 the same in every call. The error is about 2e-3 for latent standard deviations of one."""
 
-_DRAWS_SEED = 0
-"""Seed of the scrambled quasi-random vectors: arbitrary, but the same in every call."""
+_DRAWS_SEED = 0  # Seed of the scrambled quasi-random vectors: arbitrary, but the same in every call
 
 
 @register

@@ -32,9 +32,7 @@ _ROUNDINGS = 10.0
 gain may be a rounding error. It counts as a rounding error if it no longer decreases: near the
 mode, gains decrease quadratically."""
 
-_STALLED = 0.1
-"""Ratio of successive predicted gains above which they count as no longer decreasing."""
-
+_STALLED = 0.1  # Ratio of successive predicted gains above which they count as no longer decreasing
 _NEARLY_QUADRATIC = 1e-8
 """Predicted gain below which full steps are taken without a comparison: the mode is within 1e-4
 posterior deviations, and gains may be rounding errors of large terms of the log density."""

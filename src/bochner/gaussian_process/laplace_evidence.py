@@ -176,18 +176,10 @@ _TOLERANCE = 1e-4
 parameters are then exact to a hundredth of their posterior standard deviation, even if the evidence
 is flat."""
 
-_N_POLISHING = 2
-"""Number of final Newton steps, each of which doubles the number of digits."""
-
-_MOST_STEPS = 100
-"""Largest number of L-BFGS steps; twenty are usual."""
-
-_NEAR = 0.1
-"""Largest Newton step in logarithms: a longer step may lead to another maximum."""
-
-_SUBSAMPLE = 1000
-"""Number of rows of a subsample on which the search starts."""
-
+_N_POLISHING = 2  # Number of final Newton steps, each of which doubles the number of digits
+_MOST_STEPS = 100  # Largest number of L-BFGS steps; twenty are usual
+_NEAR = 0.1  # Largest Newton step in logarithms: a longer step may lead to another maximum
+_SUBSAMPLE = 1000  # Number of rows of a subsample on which the search starts
 _MANY = 4
 """Least ratio of the number of rows to `_SUBSAMPLE` at which the search starts on a subsample."""
 

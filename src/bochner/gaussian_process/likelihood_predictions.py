@@ -13,18 +13,12 @@ from sklearn.utils.validation import _num_samples
 from bochner._base.arrays import Array, ArrayLike, MatrixLike, as_array, as_level, as_levels
 from bochner.gaussian_process.likelihood import NumberLikelihood, checked_targets
 
-_DOUBLINGS = 60
-"""Largest number of doublings of a bracket: a factor of 1e18 includes all targets."""
-
-_STEPS = 200
-"""Largest number of steps inside a bracket."""
-
+_DOUBLINGS = 60  # Largest number of doublings of a bracket: a factor of 1e18 includes all targets
+_STEPS = 200  # Largest number of steps inside a bracket
 _LARGEST = 2.0**52
 """Count at which the search for an upper end stops: twice this count, float64 ends at even ones."""
 
-_SETTLED = 1e-10
-"""Tolerance of the normal score of a probability: probabilities are exact to 4e-11."""
-
+_SETTLED = 1e-10  # Tolerance of the normal score of a probability: probabilities are exact to 4e-11
 _HIGHEST = 40.0
 """Normal score instead of infinity, beyond the scores of all float64 probabilities."""
 

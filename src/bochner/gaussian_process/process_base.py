@@ -235,8 +235,7 @@ are within two standard deviations."""
 _LOG_ODDS_BOUNDS = (0.01, 100.0)
 """Bounds of the latent variance: probabilities at one standard deviation are at most 0.99995."""
 
-_EQUAL = 1e-6
-"""Relative difference up to which noise variances count as equal: far above rounding."""
+_EQUAL = 1e-6  # Relative difference up to which noise variances count as equal: far above rounding
 
 
 def as_process_kernel(

@@ -28,9 +28,7 @@ Counts = int | tuple[int, ...] | None
 _MOST_LEVELS = 2**20
 """Largest number of levels of one input with features: more are identifiers and take gigabytes."""
 
-_FEWEST_LEVELS = 2
-"""Least number of levels that have a correlation."""
-
+_FEWEST_LEVELS = 2  # Least number of levels that have a correlation
 _ROUNDING = 1e-12
 """Largest rounding error of weights that sum to one: with a million levels, errors of the transform
 are a hundredth of it."""

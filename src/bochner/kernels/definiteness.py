@@ -18,9 +18,7 @@ more terms, the definiteness is undecided."""
 _CLEARLY = 1e-6
 """Size of a negative eigenvalue, relative to the greatest entry, that refutes definiteness."""
 
-_TINY = 1e-290
-"""Least divisor: smaller kernel values lose digits, as they are not normal floats."""
-
+_TINY = 1e-290  # Least divisor: smaller kernel values lose digits, as they are not normal floats
 _STEPS = 40
 """Points of a line on each side of the centre, for every scale: ten for each factor of ten."""
 

@@ -15,9 +15,7 @@ Places = NDArray[np.intp]
 _FEWEST_ROWS, _FEWEST_COLUMNS = 16, 16
 """Numbers of rows and columns from which a search for columns of mostly one value saves time."""
 
-_BASE_ROWS = 31
-"""Number of rows whose median in a column is taken as the value of most rows."""
-
+_BASE_ROWS = 31  # Number of rows whose median in a column is taken as the value of most rows
 _SPARSE = 0.08
 """Largest share of pairs of rows without the value of most rows for which only these pairs are
 computed: a pair found in a list takes ten times as long as a pair of a loop."""
@@ -25,8 +23,7 @@ computed: a pair found in a list takes ten times as long as a pair of a loop."""
 _BITS = 51
 """Bits of the greatest sum of distances as a whole number: whole numbers of doubles have 53."""
 
-_TILE = 512
-"""Rows of the second table in a tile, whose 100 columns fit a cache of half a megabyte."""
+_TILE = 512  # Rows of the second table in a tile, whose 100 columns fit a cache of half a megabyte
 
 
 def distances(X: Array, Y: Array, metric: Metric) -> Array:

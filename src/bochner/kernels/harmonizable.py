@@ -35,8 +35,7 @@ from bochner.kernels.stationary import Anova, Correlation
 _NARROW = 0.25
 """Initial frequencies times the width of their window, in radians: waves are smooth in it."""
 
-_DIGITS = 12
-"""Decimals to which standardised columns are rounded before distinct rows are counted."""
+_DIGITS = 12  # Decimals to which standardised columns are rounded before distinct rows are counted
 
 
 @dataclass(frozen=True, slots=True, repr=False)

@@ -219,8 +219,7 @@ function soon overflows."""
 # Smoothness from which the Gaussian limit, within 3e-8, is more accurate than Debye's expansion
 _GAUSSIAN_FROM = 1e7
 
-_SMALLEST = 1e-100
-"""Stand-in for a lag of zero, whose logarithm is infinite."""
+_SMALLEST = 1e-100  # Stand-in for a lag of zero, whose logarithm is infinite
 
 
 def matern_profile(u: Array, nu: float) -> Array:

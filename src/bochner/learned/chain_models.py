@@ -47,9 +47,7 @@ _PURSUIT_ROWS = 2000
 _WIDEST = 300.0
 """Highest candidate frequency, in radians per standard deviation: some 150 periods in the range."""
 
-_FEWEST_VALUES = 8
-"""Fewest distinct values of an input for which frequencies are searched."""
-
+_FEWEST_VALUES = 8  # Fewest distinct values of an input for which frequencies are searched
 _INSIGNIFICANT = 3.0
 """Margin over the log number of candidates, for a wave to be chosen. A wave explains of noise twice
 the variance times an exponential variate: it exceeds the margin about once in e^3 searches."""
@@ -57,9 +55,7 @@ the variance times an exponential variate: it exceeds the margin about once in e
 _JITTER = 0.02
 """Standard deviation, in typical scales, of the noise that makes copies of a frequency unequal."""
 
-_MOST_COPIES = 8
-"""Largest number of copies of a frequency, which give its component a spread."""
-
+_MOST_COPIES = 8  # Largest number of copies of a frequency, which give its component a spread
 _LEAST_NORM = 1e-6
 """Least mean square of a candidate orthogonal to the trend: below it, rounding errors would be
 amplified."""
@@ -246,9 +242,7 @@ _WINDOW_SCARCITY = 1.0
 """Prior odds that a wave has no window: equal odds. Odds of five are as good on Doppler series and
 on generated terrain."""
 
-_NOISE_SCARCITY = 1.0
-"""Prior odds of a constant wave in the noise field, which has few waves."""
-
+_NOISE_SCARCITY = 1.0  # Prior odds of a constant wave in the noise field, which has few waves
 _LEAST_ACTIVE = 0.5
 """Least probability that a shared amplitude depends on an input at the start, so that shared
 amplitudes differ."""

@@ -49,32 +49,17 @@ def warm_ups(n_rows: int, n_burn_in: int) -> Iterator[tuple[int, int, bool, floa
             n_burn_in -= n_burn_in // 2
 
 
-_BURN_IN_SHARE = 0.6
-"""Share of the time limit after which burn-in stops."""
-
+_BURN_IN_SHARE = 0.6  # Share of the time limit after which burn-in stops
 _TRIAL_ROWS = 1000
 """Number of rows of a trial of a structure: the time of a trial is proportional to it."""
 
-_TRIAL_FREQUENCIES = 100
-"""Largest number of frequencies of a trial."""
-
-_TRIAL_ROUNDS = 80
-"""Number of rounds of a trial. The evidence is averaged over the last quarter."""
-
-_TRIAL_SHARE = 0.15
-"""Share of the time limit after which a trial ends."""
-
-_SECONDS_PER_ITERATION = 0.25
-"""Seconds that an iteration with several rounds of moves may take."""
-
-_MOST_ROUNDS = 4
-"""Largest number of rounds per iteration."""
-
-_FLOPS = 2e10
-"""Floating-point operations per second of one core in matrix products of these sizes."""
-
-_SECONDS_PER_PROPOSAL = 1.5e-4
-"""Seconds per proposal in addition to the matrix products."""
+_TRIAL_FREQUENCIES = 100  # Largest number of frequencies of a trial
+_TRIAL_ROUNDS = 80  # Number of rounds of a trial. The evidence is averaged over the last quarter
+_TRIAL_SHARE = 0.15  # Share of the time limit after which a trial ends
+_SECONDS_PER_ITERATION = 0.25  # Seconds that an iteration with several rounds of moves may take
+_MOST_ROUNDS = 4  # Largest number of rounds per iteration
+_FLOPS = 2e10  # Floating-point operations per second of one core in matrix products of these sizes
+_SECONDS_PER_PROPOSAL = 1.5e-4  # Seconds per proposal in addition to the matrix products
 
 
 @register

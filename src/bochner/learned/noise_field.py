@@ -32,8 +32,7 @@ _SPREAD_RATE = 0.5
 _START_SPREAD = 0.3
 """Initial prior standard deviation of the weights of the field, which start at zero."""
 
-_MOST = 30.0
-"""Largest size of a field's values, so that their exponentials are at most 10^13."""
+_MOST = 30.0  # Largest size of a field's values, so that their exponentials are at most 10^13
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -30,9 +30,7 @@ _LEAST_CURVATURE = 1e-10
 """Lower bound of curvatures, by which pseudo-targets are divided: rows that are predicted with
 certainty have a curvature of zero."""
 
-_NEAR_ZERO = 1e-6
-"""Half log odds below which tanh(x)/(4 x) is its limit 1/4, to twelve digits."""
-
+_NEAR_ZERO = 1e-6  # Half log odds below which tanh(x)/(4 x) is its limit 1/4, to twelve digits
 
 _LEAST_COUNT = 1e-3
 """Count of a row below which its variable is drawn by a series: the sampler of polyagamma fails for

@@ -194,8 +194,7 @@ _NAMES = ("factors", "frequencies", "centres", "inverse_widths", "spreads", "pha
 _SCALED = ("factors", "inverse_widths", "spreads")
 """Fields that are multiplied by exponentials of parameters, so that zeros stay zero."""
 
-_SHORTER = 4.0
-"""Factor of the spreads at one of the starts of a search, as for length scales."""
+_SHORTER = 4.0  # Factor of the spreads at one of the starts of a search, as for length scales
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -54,8 +54,7 @@ _PRODUCTS = 2**33
 _MOST_ENTRIES = 2**24
 """Largest number of frequencies times inputs: 128 MiB for an array of base draws."""
 
-_LEAST_FREQUENCIES = 16
-"""Least number of frequencies for any number of inputs."""
+_LEAST_FREQUENCIES = 16  # Least number of frequencies for any number of inputs
 
 
 def in_units(kernel: AnyKernel | str, rows: Chunk) -> tuple[Chunk, Array]:

@@ -36,12 +36,8 @@ from bochner.spectral.frequencies import Frequencies
 LOG_ALPHA = (np.log(1e-6), np.log(1e5))
 """Search range of log alpha, relative to the mean square of the features: from a signal variance of
 1e6 noise variances to a noise variance of 1e5 signal variances."""
-_GRID = 33
-"""Number of values of alpha in the search range, three per decade."""
-
-_MOST_EIGENVALUES = 2048
-"""Largest number of features for which an eigendecomposition chooses alpha."""
-
+_GRID = 33  # Number of values of alpha in the search range, three per decade
+_MOST_EIGENVALUES = 2048  # Largest number of features for which an eigendecomposition chooses alpha
 _APART = np.log(30.0)
 """Largest distance of log alpha from its best value on a part of the features, whose misfit counts
 as noise. If the evidence still increases at that distance, the search continues from there."""

@@ -96,8 +96,7 @@ class EvidenceSearch(ABC):
         return point
 
 
-_STEP = 1e-6
-"""Change of a parameter in finite differences of kernel values."""
+_STEP = 1e-6  # Change of a parameter in finite differences of kernel values
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -11,7 +11,7 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from bochner._base.arrays import Array, Index, as_array, as_level
-from bochner.comparison.forecast_words import LEAST_PROBABLE, signed
+from bochner.comparison.forecast_words import signed
 from bochner.files.stamps import read_dates
 from bochner.plot import style
 from bochner.plot.axis_texts import finish, fitted, legend, width_of
@@ -258,6 +258,7 @@ class ComponentsDisplay(Display):
     xlabel: str = "time"
     units: Sequence[str] = ()
     cycles: Sequence[Cycle | None] = ()
+    start: Any = None  # Start of the forecast, marked by a line
 
     def describe(self) -> str:
         return f"Components of a forecast for {len(self.times)} times: {', '.join(self.names)}."
@@ -276,6 +277,8 @@ class ComponentsDisplay(Display):
             if name != "trend":
                 name = f"{name}: {ends[0]} to {ends[1]}"
                 axis.axhline(0.0, color=theme.ink, lw=0.5, zorder=1)
+            if cycle is None and self.start is not None:
+                axis.axvline(self.start, color=theme.ink, lw=0.7, ls="--", zorder=1)
             times, (mean, lower, upper) = _with_gaps(times, parts)
             axis.plot(times, mean, color=style.MODEL, lw=1.0)
             axis.fill_between(times, lower, upper, color=style.MODEL, alpha=style.BAND, lw=0)
@@ -314,7 +317,7 @@ def components(
     """Draw what each component adds to a forecast, with intervals, the largest component first.
 
     Components are in units of the values, or in per cent if the logarithm is modelled. A season of
-    many periods is drawn as its last period. By default improbable components are left out.
+    many periods is drawn as its last period.
 
     Parameters
     ----------
@@ -353,9 +356,8 @@ def components(
         raise ValueError(f"There is no component {unknown[0]!r}: choose from {known}.")
     modelled = {name: np.asarray(found[name])[order].T for name in known}
     whole = np.sum([part[0] for part in modelled.values()], axis=0)
-    probable = [name for name in known if law.probability(name) >= LEAST_PROBABLE]
-    sizes = {name: float(np.std(modelled[name][0])) for name in probable}
-    chosen = sorted(probable, key=lambda name: -sizes[name]) if names is None else list(names)
+    sizes = {name: float(np.std(modelled[name][0])) for name in known}
+    chosen = sorted(known, key=lambda name: -sizes[name]) if names is None else list(names)
     back, is_log = TRANSFORMATIONS[law.transformation].back, law.transformation == "log"
     parts = []
     for name in chosen:
@@ -374,5 +376,7 @@ def components(
     cycles = [_cycle(at, lengths[name]) if name in lengths else None for name in chosen]
     units = ["%" if is_log and name != "trend" else "" for name in chosen]
     means, lower, upper = np.moveaxis(np.array(parts), 1, 0)
-    display = ComponentsDisplay(chosen, at, means, lower, upper, xlabel, units, cycles)
+    later = at[at > series.history()[0].max()]
+    start = later[0] if 0 < len(later) < len(at) else None
+    display = ComponentsDisplay(chosen, at, means, lower, upper, xlabel, units, cycles, start)
     return display.plot(ax, theme=theme)

@@ -6,6 +6,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from os import PathLike
 
+import numpy as np
+
 from bochner._base.number_texts import counted, number
 from bochner.comparison.contenders import OURS
 from bochner.comparison.forecast_fits import OriginScores, SeriesForecast
@@ -16,8 +18,11 @@ from bochner.comparison.forecast_words import (
     input_rows,
     missing_times,
     model_facts,
+    number_of_values,
     outlook_sentence,
+    panel_sentence,
     period_rows,
+    same_digits,
     series_rows,
     shown_times,
 )
@@ -38,7 +43,15 @@ _MASE = (
 """Explanation of scaled errors, which make series of different sizes comparable."""
 
 _JOINT = "Intervals are those of means and totals, from joint draws of all steps."
+_MEDIANS = (
+    " Each forecast is close to the median of its time, so that forecasts of single times do not "
+    "add up to the total, the median of joint draws."
+)
+"""Explanation of the difference between the sum of all forecasts and the total."""
+
 _ONE_MORE = "A holiday or day of the calendar has the value one, and other days zero."
+_MOST_LISTED = 4  # Largest number of outliers with their values in a caption
+_NORMAL = 1.645  # Half of a 90 % interval in standard deviations
 _MOST_PAST = 1_000  # Largest number of values before the forecast at which components are drawn
 
 
@@ -49,14 +62,15 @@ def write_forecasts(
     target: str,
     source: str,
     level: float,
+    out: str,
     path: str | PathLike[str],
 ) -> None:
-    """Write a report on forecasts; ``scores`` by series are None if they were not measured."""
+    """Write a report on forecasts; ``scores`` by series are None if not measured."""
     is_single, names, known = len(forecasts) == 1, list(model.series_), scores or {}
     sections = [] if is_single else [_overview(forecasts, names, known, level)]
     for place, (name, one) in enumerate(zip(names[:_MOST_SERIES], forecasts, strict=False)):
         alone = model if model.is_single_ else model.of(name)
-        parts = list(_parts(alone, one, known.get(name), level, target))
+        parts = list(_parts(alone, one, known.get(name), level, target, out))
         if not is_single:
             parts = [replace(part, anchor=f"s{place}-{part.anchor}") for part in parts]
             parts = [Section(f"s{place}", cut(one.name), parts=parts)]
@@ -66,8 +80,9 @@ def write_forecasts(
     what = f"{len(forecasts)} series"
     if is_single:
         ends = shown_times(forecasts[0].values.index[[0, -1]])
-        what = f"{counted(len(forecasts[0].values), 'value')}, {' to '.join(ends)}"
-        outlook = outlook_sentence(forecasts[0], level)
+        what = f"{number_of_values(forecasts[0])}, {' to '.join(ends)}"
+    outlook = outlook_sentence(forecasts[0], level) if is_single else ""
+    if outlook := outlook or panel_sentence(forecasts, level):
         verdict, coverage = outlook, f"{verdict} {coverage}".strip()
     title = Title("Report on a forecast", "Forecast of", target, cut(source), what)
     head = Head(target, verdict, coverage, [], [], "")
@@ -87,7 +102,7 @@ def _overview(
     is_long = len(forecasts) > _MOST_SERIES
     note = f"Pictures of the first {_MOST_SERIES} series follow. " if is_long else ""
     note += _MASE if scores else ""
-    table = Table("Series and their last forecast", heads, _cells(rows), note)
+    table = Table("Series and their forecasts", heads, _cells(rows), note)
     return Section("all", "All series", [table])
 
 
@@ -114,6 +129,7 @@ def _parts(
     scores: OriginScores | None,
     level: float,
     target: str,
+    out: str,
 ) -> Iterator[Section]:
     """Yield the report sections of one series."""
     later = None if one.inputs is None else one.inputs.iloc[-len(one.times) :]
@@ -123,15 +139,20 @@ def _parts(
         f"The last {counted(n_past, 'value')} of {len(one.values):,} and the forecast for "
         f"{counted(len(one.mean), one.unit)}, with {100.0 * level:g} % intervals."
     )
-    blocks: list[Block] = [drawn(display, f"Forecast of {cut(one.name)}", caption)]
+    if display.outliers is not None and len(display.outliers[1]):
+        listed = same_digits(display.outliers[1][:_MOST_LISTED].tolist())
+        caption += f" Ignored outliers: {', '.join(listed)}."
     heads, rows = period_rows(one, level)
+    caption += _MEDIANS if one.are_counts and len(one.mean) > 1 and not rows else ""
+    blocks: list[Block] = [drawn(display, f"Forecast of {cut(one.name)}", caption)]
     if rows:
-        blocks.append(Table(f"Forecast by {heads[0]}", heads, _cells(rows), _JOINT))
+        note = _JOINT + _MEDIANS * one.are_counts
+        blocks.append(Table(f"Forecast by {heads[0]}", heads, _cells(rows), note))
     yield Section("forecast", "Forecast", blocks)
     if scores is not None:
         yield Section("errors", "Errors from past origins", [_errors(scores)])
     yield Section("components", "Components", _components(model, one, level))
-    yield Section("values", "Values", [_values(one, level)])
+    yield Section("values", "Values", [_values(one, level, out)])
 
 
 def _errors(scores: OriginScores) -> Table:
@@ -139,7 +160,8 @@ def _errors(scores: OriginScores) -> Table:
         f"Forecasts of {counted(scores.horizon, 'step')} from "
         f"{counted(scores.n_origins, 'past origin')}, each from the values before it alone. The "
         "Theta method removes all seasons, smooths the rest exponentially and follows half of its "
-        "slope. The best other method is chosen by these errors, in its favour."
+        "slope. The other methods do not use known inputs. The best of them is chosen by these "
+        "errors, in its favour."
     )
     heads, rows = error_rows(scores)
     own = scores.methods.index(OURS)
@@ -155,11 +177,14 @@ def _components(model: Forecaster, one: SeriesForecast, level: float) -> list[Bl
     facts = model_facts(series, one.values.index)
     if missing := missing_times(one):
         facts["Missing"] = missing
-    is_log = series.law.transformation == "log"
+    is_log, size = series.law.transformation == "log", _NORMAL * series.law.noise
+    if is_log or series.law.transformation == "none":
+        text = f"{100.0 * np.expm1(size):.2g} %" if is_log else number(size, 2)
+        facts["Noise"] = f"\u00b1{text} (90 % of the {one.unit}s), no component"
+    others = "and what the other components multiply, in per cent" if is_log else "and other parts"
     caption = (
-        f"What each component adds{' or multiplies, in per cent' if is_log else ''}, the largest "
-        f"first, with {100.0 * level:g} % intervals. A season of many periods is drawn as its last "
-        "one."
+        f"The trend {others}, the largest first, with {100.0 * level:g} % intervals. A season of "
+        "many periods is drawn as its last one."
     )
     blocks: list[Block] = [facts, drawn(display, "Components", caption)]
     if series.law.inputs.shape[1]:
@@ -169,14 +194,16 @@ def _components(model: Forecaster, one: SeriesForecast, level: float) -> list[Bl
     return blocks
 
 
-def _values(one: SeriesForecast, level: float) -> Table:
+def _values(one: SeriesForecast, level: float, out: str) -> Table:
     times = shown_times(one.times)[:_MOST_ROWS]
+    if one.unit == "day" and hasattr(one.times, "strftime"):
+        times = one.times[:_MOST_ROWS].strftime("%a %Y-%m-%d").tolist()
     columns = zip(times, one.mean, one.lower, one.upper, strict=False)
     rows = [
         [Cell(time), *(Cell(one.shown(value), float(value)) for value in values)]
         for time, *values in columns
     ]
-    hidden = len(one.times) - len(rows)
-    note = f"{number(hidden)} further times are in the CSV file." if hidden else ""
+    is_part = len(rows) < len(one.times)
+    title = f"Forecast: first {len(rows)} of {len(one.times):,}; all are in {out}"
     heads = [cut(one.times.name or "time"), "forecast", *_ends(level)]
-    return Table("Forecast", heads, rows, note, is_folded=len(rows) > MOST_UNFOLDED)
+    return Table(title if is_part else "Forecast", heads, rows, is_folded=len(rows) > MOST_UNFOLDED)

@@ -193,6 +193,8 @@ class Forecaster(BaseEstimator):
 
         Raises ValueError if ``level`` is not strictly between zero and one, or as ``predict``.
         """
+        if hasattr(level, "columns"):
+            raise TypeError("level must be a number, got a data frame: pass inputs as X=...")
         levels = 0.5 + 0.5 * np.array([-1.0, 1.0]) * as_level(level)
         forecasts = self._forecasts(horizon, X)
         laws = forecasts.laws()
@@ -237,8 +239,8 @@ class Forecaster(BaseEstimator):
         (``transformation_``); the means of all components add up to the mean of the forecast.
         ``"trend"`` has level, slope and lasting variation, ``"inputs"`` the effects of known inputs
         relative to their means over the rows of the fit, ``"remainder"`` short-term variation.
-        Every period is a component with its name.
-        Noise is not a component.
+        Every season with a probability of at least one half is a component with its name; noise
+        is none.
 
         Raises ``TypeError, ValueError`` as ``predict`` and ``predict_interval``.
 

@@ -47,6 +47,9 @@ _WEIGHTS_ERROR = 1e-6
 """Largest deviation of a sum of weights from one in a model file: more than rounding errors."""
 
 
+LEAST_PROBABLE = 0.5  # Smallest probability of a season that is reported
+
+
 class Period(NamedTuple):
     """A learned period: length and memory, in units of the times, and standard deviation."""
 
@@ -267,6 +270,14 @@ class SeriesLaw:
         members = (each for each in self.members if component in each.model.components)
         return sum(float(member.weights.sum()) for member in members)
 
+    @property
+    def noise(self) -> float:
+        """Standard deviation of the noise, on the scale of the transformed values."""
+        terms = (
+            member.weights[i] * member.model.noise(member.theta[i]) for member, i in self._draws()
+        )
+        return float(self.units.deviation * np.sqrt(sum(terms)))
+
     def trends(self) -> dict[str, float]:
         """Return the posterior weights of trends by description, in decreasing order."""
         weight_of_trend: dict[str, float] = {}
@@ -294,27 +305,28 @@ class SeriesLaw:
 
     def components_at(self, rows: ScaledSeries) -> dict[str, PredictiveMixture]:
         """Return the predictive laws of the components, by name, at rows in order of time."""
-        names, n_rows = self.components, len(rows)
-        means: dict[str, list[Array]] = {name: [] for name in names}
-        variances: dict[str, list[Array]] = {name: [] for name in names}
+        shown = [name for name in self.components if self.probability(name) >= LEAST_PROBABLE]
+        means: dict[str, list[Array]] = {name: [] for name in shown}
+        variances: dict[str, list[Array]] = {name: [] for name in shown}
         weights = []
         for model, _, weight, mean, variance in self._moments(rows):
-            place_of = {name: place for place, name in enumerate(model.components)}
-            for name in names:
-                place = place_of.get(name)
-                means[name].append(np.zeros(n_rows) if place is None else mean[:, place])
-                variances[name].append(np.zeros(n_rows) if place is None else variance[:, place])
+            # Improbable seasons are part of the remainder.
+            parts = [name if name in shown else SHORT_TERM for name in model.components]
+            for name in shown:
+                places = np.flatnonzero(np.array(parts) == name)
+                means[name].append(mean[:, places].sum(axis=1))
+                variances[name].append(variance[:, places].sum(axis=1))
             weights.append(weight)
         deviation = self.units.deviation
         return {
             name: PredictiveMixture(
-                (self.units.centre if name == names[0] else 0.0)
+                (self.units.centre if name == shown[0] else 0.0)
                 + deviation * np.array(means[name]),
                 deviation**2 * np.maximum(variances[name], TINY),
                 np.array(weights),
                 "none",
             )
-            for name in names
+            for name in shown
         }
 
     def sample(self, rows: ScaledSeries, n_samples: int, rng: Generator) -> Array:

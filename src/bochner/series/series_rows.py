@@ -188,7 +188,10 @@ def series_values(y: object) -> Array:
     """Return values (n,), NaN if unknown or masked; raise TypeError or ValueError if invalid."""
     refuse_complex("y", y if hasattr(y, "dtype") else np.asarray(y))
     if foreign_entries := not_numbers(y):
-        raise TypeError(f"y must be a series of numbers, got {foreign_entries}.")
+        raise TypeError(
+            f"y must be a series of numbers, got {foreign_entries}. Make dates the index, as in "
+            "df.set_index('date')['sales']; for several series df.pivot(index=, columns=, values=)."
+        )
     values: Array
     try:
         if hasattr(y, "to_numpy") and hasattr(y, "index"):

@@ -36,9 +36,7 @@ Index = Literal["none", "numbers", "dates", "periods"]
 _DAY_LENGTH = 86_400 * 10**9  # Nanoseconds per day
 _MICROSECONDS = 86_400e6  # Microseconds per day; steps between dates are whole microseconds
 
-_YEAR, _MONTH = 365.2425, 30.436875
-"""Mean lengths of a Gregorian year and month in days."""
-
+_YEAR, _MONTH = 365.2425, 30.436875  # Mean lengths of a Gregorian year and month in days
 _MOST_STEPS = 10_000_000
 """Largest horizon in steps: ten times more steps need minutes and gigabytes."""
 

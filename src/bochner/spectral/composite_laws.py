@@ -149,9 +149,7 @@ class Mapped(Law):
         return Mapped(self.law.paired(pairs), self.left, self.right)
 
 
-_LONGEST = 4
-"""Greatest ratio of the sides of a grid that has exactly as many cells as are wanted."""
-
+_LONGEST = 4  # Greatest ratio of the sides of a grid that has exactly as many cells as are wanted
 
 PAIRS = ("matched", "grid")
 """Ways to pair frequencies of the lag with frequencies of the midpoint: a new pair for each draw,

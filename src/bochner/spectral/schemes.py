@@ -106,8 +106,7 @@ def open_interval(u: Array) -> Array:
 _STRUCTURED_FROM = 64
 """Inputs from which on Hadamard blocks are used: at 64 the bias, of order 1/D, is about 2 %."""
 
-_ROUNDS = 3
-"""Products of a Hadamard matrix and signs in a block, as in Choromanski et al. (2017)."""
+_ROUNDS = 3  # Products of a Hadamard matrix and signs in a block, as in Choromanski et al. (2017)
 
 
 class Blockwise(Scheme):
@@ -375,9 +374,7 @@ _LATTICE_COORDINATES = 2
 """Inputs up to which lattices are best for laws with independent coordinates: in three inputs they
 are better for Laplacian kernels and worse for Cauchy kernels."""
 
-_LATTICE_MIXTURES = 3
-"""Inputs up to which lattices are best for mixtures of scales."""
-
+_LATTICE_MIXTURES = 3  # Inputs up to which lattices are best for mixtures of scales
 
 LEAST_TRANSFORMED = 256
 """Inputs from which on Hadamard blocks are considered: their bias is of order 1/d."""
