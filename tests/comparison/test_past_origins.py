@@ -31,6 +31,7 @@ from bochner.comparison.forecast_words import (
 from bochner.comparison.simple_forecasts import (
     LAST,
     LINE,
+    REGRESSION,
     THETA,
     repeated_season,
     simple_forecasts,
@@ -138,7 +139,7 @@ def test_rows_left_out_are_empty_cells(freq):
     )
     for name, errors in one.errors.items():
         np.testing.assert_allclose(errors, other.errors[name], atol=0.1 if name == OURS else 1e-9)
-    for name in ("last week repeated", "mean of each weekday", THETA):
+    for name in ("last week repeated", "mean of each weekday", THETA, REGRESSION):
         assert one.mae(name) < 2.0, name
 
 

@@ -94,7 +94,7 @@ def origin_scores(
         return None
     if not np.isfinite(table["observed"]).any():
         return None
-    return _scores(y, table, horizon, season, seasons)
+    return _scores(y, table, horizon, season, seasons, None if X is None else as_array(X))
 
 
 def on_calendar(values: pd.Series) -> pd.Series:
@@ -115,13 +115,21 @@ def on_calendar(values: pd.Series) -> pd.Series:
 
 
 def _scores(
-    y: pd.Series, table: pd.DataFrame, horizon: int, season: int, seasons: Mapping[str, int]
+    y: pd.Series,
+    table: pd.DataFrame,
+    horizon: int,
+    season: int,
+    seasons: Mapping[str, int],
+    inputs: Array | None,
 ) -> OriginScores:
     """Return the errors in a table of `bochner.Forecaster.cross_validate` for one series."""
     values = y.to_numpy(dtype=np.float64)
     observed, origins = table["observed"].to_numpy(), table["origin"].to_numpy()
     is_known, distinct = np.isfinite(observed), np.unique(origins)
-    simple = [simple_forecasts(values[:origin], horizon, seasons) for origin in distinct]
+    simple = []
+    for origin in distinct:
+        known_inputs = None if inputs is None else inputs[: origin + horizon]
+        simple.append(simple_forecasts(values[:origin], horizon, seasons, known_inputs))
     scales = [seasonal_scale(values[:origin], season) for origin in distinct]
     predicted = {OURS: table["predicted"].to_numpy()}
     # A season that is too long for the first origin is left out at all of them.

@@ -34,7 +34,7 @@ _DIGITS = 3  # Number of significant digits of the smallest error
 _WHOLE = 100.0  # Size from which numbers have no decimals
 _LARGE = 0.1  # Relative difference of errors that is stated if all past forecasts have its sign
 _FEWEST_FORECASTS = 2  # Smallest number of past forecasts that have a standard error
-_CLOSE = 0.05  # Largest difference of a coverage from its level that is not worth a remark
+_CLOSE = 0.08  # Largest difference of a coverage from its level that is not worth a remark
 _INDEPENDENT = 4  # Number of independent values per past forecast, whose errors are correlated
 _SCALES = {
     "floor": "values of zero or more",

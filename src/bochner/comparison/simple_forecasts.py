@@ -1,14 +1,17 @@
 """Forecasts by simple methods and by the Theta method, for comparison."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 
 import numpy as np
+from sklearn.linear_model import RidgeCV
 
 from bochner._base.arrays import Array, as_array
 
 LAST, LINE, THETA = "last value repeated", "line from first to last value", "Theta method"
 """Names of the methods without a season, and of the method that uses all seasons."""
 
+REGRESSION = "linear regression on seasons and known inputs"
+_MOST_CLASSES = 60  # Longest season with a class per step in a regression; others are three waves
 _FEWEST_SEASONS = 2  # Smallest number of seasons among the values for means of a season
 _SMOOTH = 24  # Parts of a season that few seasons determine, such as two weeks of a year
 _MANY_SEASONS = 8  # Number of seasons from which each step of a season has its own mean
@@ -22,12 +25,15 @@ _WEIGHTS = np.geomspace(0.01, 0.99, 30)
 """Candidate weights of the last value in exponential smoothing."""
 
 
-def simple_forecasts(values: Array, horizon: int, seasons: Mapping[str, int]) -> dict[str, Array]:
+def simple_forecasts(
+    values: Array, horizon: int, seasons: Mapping[str, int], inputs: Array | None = None
+) -> dict[str, Array]:
     """Return forecasts (h,) of each method from values (n,) at equal steps, of which some are NaN.
 
     ``seasons`` are numbers of steps by name; a method needs at least one season of values.
     """
-    values = values[np.argmax(np.isfinite(values)) :]
+    first = int(np.argmax(np.isfinite(values)))
+    values = values[first:]
     filled = _filled(values)
     last, ahead = filled[-1], np.arange(1.0, horizon + 1.0)
     slope = (last - filled[0]) / max(len(filled) - 1, 1)
@@ -38,12 +44,14 @@ def simple_forecasts(values: Array, horizon: int, seasons: Mapping[str, int]) ->
         forecasts[f"last {season} repeated"] = repeated_season(values, horizon, steps)
         if len(values) >= _FEWEST_SEASONS * steps:
             phase = _PHASES.get(season, {}).get(steps, f"step of the {season}")
-            phase = "day of the year" if season == "year" and steps > 52 else phase
+            phase = "day of the year" if season == "year" and steps > _MOST_CLASSES else phase
             means = [
                 np.mean(same) if len(same) else filled.mean() for same in _by_phase(values, steps)
             ]
             forecasts[f"mean of each {phase}"] = np.resize(means, horizon)
     forecasts[THETA] = theta_forecast(values, horizon, sorted(usable.values()))
+    if inputs is not None:  # (n + h, d)
+        forecasts[REGRESSION] = _regression_forecast(values, inputs[first:], usable.values())
     return forecasts
 
 
@@ -57,6 +65,20 @@ def _by_phase(values: Array, season: int) -> list[Array]:
     """Return the known values at each step of a season, the latest first."""
     same = [values[::-1][season - 1 - step :: season] for step in range(season)]
     return [each[np.isfinite(each)] for each in same]
+
+
+def _regression_forecast(values: Array, inputs: Array, seasons: Iterable[int]) -> Array:
+    """Return forecasts by ridge regression on time, the steps of seasons and inputs (n + h, d)."""
+    rows, n = np.arange(len(inputs)), len(values)
+    deviations = inputs[:n].std(axis=0)
+    parts = [rows[:, None] / n, inputs / np.where(deviations > 0.0, deviations, 1.0)]
+    for season in seasons:
+        angles = 2.0 * np.pi * np.outer(rows, (1.0, 2.0, 3.0)) / season
+        is_short = season <= _MOST_CLASSES
+        parts += [np.eye(season)[rows % season]] if is_short else [np.cos(angles), np.sin(angles)]
+    design, is_known = np.hstack(parts), np.isfinite(values)
+    model = RidgeCV(np.geomspace(1e-3, 1e3, 13)).fit(design[:n][is_known], values[is_known])
+    return as_array(model.predict(design[n:]))
 
 
 def repeated_season(values: Array, horizon: int, season: int) -> Array:

@@ -160,7 +160,7 @@ def _errors(scores: OriginScores) -> Table:
         f"Forecasts of {counted(scores.horizon, 'step')} from "
         f"{counted(scores.n_origins, 'past origin')}, each from the values before it alone. The "
         "Theta method removes all seasons, smooths the rest exponentially and follows half of its "
-        "slope. The other methods do not use known inputs. The best of them is chosen by these "
+        "slope. A linear regression alone of them uses known inputs. The best is chosen by these "
         "errors, in its favour."
     )
     heads, rows = error_rows(scores)
