@@ -121,12 +121,14 @@ def _cell_points(axis: "Axes") -> Array:
 
 
 def name_axis(axis: "Axis", name: str, points: float) -> None:
-    """Label an axis with a name in two lines if these fit a width in points, or shortened."""
+    """Label an axis with a name shortened to a width in points, or in two lines along y."""
     name = name.replace("\n", "")  # A label that is placed again
     breaks = [match.end() for match in re.finditer(r"[ _-](?=\w)", name)]
     place = min(breaks, key=lambda i: abs(2 * i - len(name)), default=0)
     lines, text = [name[:place], name[place:]], fitted(name, points, FONT)
-    if text_width(name, FONT) > points >= max(text_width(line, FONT) for line in lines):
+    longest = max(text_width(line, FONT) for line in lines)
+    # Rotated labels only: maps of texts have no room for a second line below.
+    if axis is axis.axes.yaxis and text_width(name, FONT) > points >= 1.3 * longest:
         text = drawable("\n".join(lines))
     axis.set_label_text(text, parse_math=False, fontsize=FONT)
 
