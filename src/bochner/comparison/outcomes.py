@@ -160,8 +160,8 @@ class Outcome:
             return as_array((self.prediction - self.y) ** 2)
         if self.probability is None:
             return as_array(self.prediction != self.y)
-        places = np.searchsorted(self.classes, self.y)
-        true_probability = self.probability[np.arange(len(self.y)), places]
+        is_class = self.y[:, None] == np.asarray(self.classes)
+        true_probability = np.sum(self.probability, axis=1, where=is_class)
         return as_array(-np.log(np.maximum(true_probability, _LEAST_PROBABILITY)))
 
     def scores(self) -> Mapping[str, Score]:
@@ -238,14 +238,17 @@ def outcome(
     """Return the outcome of a fitted model on the test rows of a split with a single target."""
     common: dict[str, Any] = {"clusters": split.groups_test, "level": level, "seconds": seconds}
     if split.task == "classification":
-        probability = None
+        probability, classes = None, np.asarray(getattr(model, "classes_", np.unique(split.y)))
         if hasattr(model, "predict_proba"):
             probability = as_array(model.predict_proba(split.X_test))
+            if len(classes) == 2 and np.mean(split.y == classes[0]) < 0.5:
+                # Figures are about the second of two classes: the rarer one.
+                probability, classes = as_array(probability[:, ::-1]), classes[::-1]
         return Outcome(
             split.y_test,
             np.ravel(model.predict(split.X_test)),  # CatBoost returns labels of shape (n, 1)
             probability=probability,
-            classes=np.asarray(getattr(model, "classes_", np.unique(split.y))),
+            classes=classes,
             **common,
         )
     unit = float(np.var(split.y))

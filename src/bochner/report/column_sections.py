@@ -221,6 +221,8 @@ def _display(subject: Subject, effect: Effect, note: str) -> tuple[EffectDisplay
     if outcome.classes is None:
         average = float(outcome.prediction.mean())
     elif len(outcome.classes) == 2 and outcome.probability is not None:
+        if effect.classes is not None and effect.classes[1] != outcome.classes[1]:
+            effect = replace(effect, mean=effect.mean[..., ::-1], classes=outcome.classes)
         average = float(outcome.probability[:, 1].mean())
     quantiles = {
         name: np.nanquantile(column.values[column.present], _QUANTILES)
