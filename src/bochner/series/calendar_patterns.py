@@ -199,6 +199,8 @@ class CalendarSearch:
         its largest occurrence, too: one outlier is no pattern.
         """
         errors, best = deviations * np.sqrt(precisions), None
+        if self.width == _DAY:
+            errors = self._beyond_the_week(errors, precisions)
         for kind in self._kinds:
             is_known = precisions[kind.rows] > 0.0
             rows, places = kind.rows[is_known], kind.places[is_known]
@@ -226,6 +228,20 @@ class CalendarSearch:
                         CalendarPattern(label, hour, self.width), gain - cost, cost
                     )
         return best
+
+
+    def _beyond_the_week(self, errors: Array, precisions: Array) -> Array:
+        """Return errors (n,) less the usual effect of their weekday and hour.
+
+        A week that the model does not fit would look like Fridays of some weeks of the month.
+        """
+        weekdays = (np.array(_whole(self.days)) + 3) % 7
+        cells = weekdays if self._hours is None else 24 * weekdays + self._hours
+        known, usual = precisions > 0.0, np.zeros(int(cells.max()) + 1)
+        for cell in np.unique(cells[known]):
+            rows = known & (cells == cell)
+            usual[cell] = np.median(errors[rows] / precisions[rows])
+        return np.where(known, errors - precisions * usual[cells], 0.0)
 
 
 def _rank(label: str) -> int:
