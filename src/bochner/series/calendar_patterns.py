@@ -229,7 +229,6 @@ class CalendarSearch:
                     )
         return best
 
-
     def _beyond_the_week(self, errors: Array, precisions: Array) -> Array:
         """Return errors (n,) less the usual effect of their weekday and hour.
 
