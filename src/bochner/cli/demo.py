@@ -29,11 +29,11 @@ in the table."""
 _LOOK = """\
 What to look at
 1. {page} in a browser. "Errors" compares all methods on test rows.
-2. "Effects of columns" in that page: life expectancy rises steeply with income
-   up to about 10,000 dollars, and hardly beyond. In Africa it hardly rises
+2. "Effects of columns" in that page: life expectancy rises by ten years up to
+   an income of 10,000 dollars, and by four beyond. In Africa it hardly rises
    after 1992.
 3. The predictions for 2012 above: the interval (lower, upper) of Botswana is
-   three times as wide as that of Japan, because life expectancy in Botswana
+   five times as wide as that of Japan, because life expectancy in Botswana
    rose by 16 years and then fell by 17 in the AIDS epidemic."""
 
 
