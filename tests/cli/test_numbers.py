@@ -211,7 +211,9 @@ def series(name, rng, n_unknown):
     scaled = {method: error / rng.uniform(2.0, 3.0) for method, error in errors.items()}
     covered = (rng.random(12) < 0.7).astype(float)
     scores = OriginScores(6, 2, 12, errors, scaled, covered, np.repeat([0, 1], 6))
-    return SeriesForecast(name, values, months[48:], mean, mean - half, mean + half), scores
+    paths = mean + half * rng.normal(size=(200, 6))
+    ends = mean - half, mean + half
+    return SeriesForecast(name, values, months[48:], mean, *ends, paths=paths), scores
 
 
 @pytest.mark.parametrize("count", [1, 3])
@@ -225,7 +227,7 @@ def test_a_forecast_says_the_same_everywhere(count):
     forecasts = forecasting._Forecasts(SeriesFits(model, every, {}), columns, scores, 0.8)
     record = forecasting._record(forecasts, [], {})
     errors = printed(forecasting._scores_table(forecasts))
-    shown = forecasting._forecast_rows if count == 1 else forecasting._last_rows
+    shown = forecasting._forecast_rows if count == 1 else forecasting._panel_rows
     lines = printed(shown(forecasts))
     page = reports._overview(every, names, scores, 0.8).blocks[0]
     sizes, of_all = {}, []
@@ -254,11 +256,10 @@ def test_a_forecast_says_the_same_everywhere(count):
                 says(line_of(lines, time), one.mean[step], one.lower[step], one.upper[step])
             continue
         says(line_of(errors, one.name), *sizes[one.name], 100.0 * share)
-        known = one.values[one.values.notna()].iloc[-1]
-        ends = one.mean[-1], one.lower[-1], one.upper[-1]
-        says(line_of(lines, one.name).replace("2019-06-01", ""), known, *ends)
+        ends = *np.quantile(one.paths.mean(axis=1), [0.5, 0.1, 0.9]), one.mean[-1]
+        says(line_of(lines, one.name).replace("2019-06-01", ""), *ends)
         cells = dict(zip(page.heads, page.rows[place], strict=True))
-        said = known, *ends, *sizes[one.name], 100.0 * share
+        said = *ends, *sizes[one.name], 100.0 * share
         says(" ".join(cells[head].text for head in page.heads[2:]), *said)
     means = np.mean(list(sizes.values()), axis=0)
     if count > 1:

@@ -232,5 +232,5 @@ def test_gaps_of_a_single_column_are_rows(tmp_path):
 
 def test_missing_packages(tmp_path, monkeypatch):
     monkeypatch.setitem(sys.modules, "pyarrow", None)
-    with pytest.raises(ImportError, match=r"pip install 'bochner\[cli\]'"):
+    with pytest.raises(ImportError, match=r"pip install pandas pyarrow"):
         read(write(tmp_path, "t.csv", "a,b\n1,2\n"))

@@ -141,7 +141,7 @@ def test_a_sum_of_laws_is_that_of_its_seed_whatever_the_threads_and_units():
         ({"time_limit": 0.0}, 0.9, "time_limit must be"),
         ({"n_jobs": 0}, 0.9, "n_jobs must be a nonzero integer"),
         ({"n_jobs": "two"}, 0.9, "n_jobs must be a nonzero integer"),
-        ({"effort": "quick"}, "90", "level must lie between 0 and 1"),
+        ({"effort": "quick"}, "90", "level must be a number between 0 and 1"),
         ({"effort": "quick"}, 1.0, "level must lie between 0 and 1"),
     ],
 )

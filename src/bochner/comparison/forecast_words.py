@@ -269,8 +269,10 @@ def series_rows(
     heads = ["series", "until", what, f"{100.0 * level:g} % from", "to", "last forecast"]
     rows = []
     for one, until, _ in forecasts:
-        law = cast(Array, outlook(one, level))[1 + are_counts]
-        rows.append([one.name, until, *_rounded(law, law), one.shown(float(one.mean[-1]))])
+        whole, texts = outlook(one, level), ["\u2013"] * 3
+        if whole is not None:  # There are draws
+            texts = _rounded(whole[1 + are_counts], whole[1 + are_counts])
+        rows.append([one.name, until, *texts, one.shown(float(one.mean[-1]))])
     if scores:
         other = best_other(scores)
         heads += ["MASE", f"MASE of {other}", "coverage"]

@@ -183,7 +183,7 @@ def drifting(drifts: Sequence[Drift]) -> Finding | None:
         f"Residuals depend on {listed([quoted(each.column) for each in strong])}",
         f"Mean residuals range {listed(parts)}: predictions are biased there. One report of a "
         "hundred has such differences by chance.",
-        "For a time, fit to newer rows. For other columns, fit with a greater effort or more rows.",
+        "Fit with `--effort thorough` or more rows; along a time, fit to newer rows.",
     )
 
 

@@ -28,10 +28,12 @@ unreliable."""
 _FALSE_ALARMS = 0.05
 """Family-wise false alarm rate over all kinds of rows."""
 
-_ADVICE = (
-    "Fill in missing entries where you can, and fit again once targets of rows like these are "
-    "known. Until then, rely on the errors of their kind."
-)
+_OTHERS = "Fit again once targets of such rows are known, and until then rely on their errors here."
+_ADVICE = {
+    KINDS_OF_ROWS["missing"]: f"Fill in missing entries where you can. {_OTHERS}",
+    KINDS_OF_ROWS["later"]: "Fit again with newer rows, and until then take a higher level.",
+}
+"""Advice by kind of rows."""
 
 
 def unlike_section(subject: Subject) -> Section | None:
@@ -83,7 +85,8 @@ def unlike(subject: Subject) -> Finding | None:
         )
     kinds = [text.partition(" (")[0] for text in unsafe or larger]
     title = f"{fault if unsafe else 'Errors are larger'} for rows {listed(kinds)}"
-    return Finding("check" if unsafe else "note", title, " ".join(texts), _ADVICE)
+    advice = " ".join(dict.fromkeys(_ADVICE.get(kind, _OTHERS) for kind in kinds))
+    return Finding("check" if unsafe else "note", title, " ".join(texts), advice)
 
 
 def _noted(by_kind: Mapping[str, Outcome], note: Callable[[Outcome], str]) -> list[str]:
