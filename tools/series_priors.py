@@ -77,13 +77,9 @@ the errors of forecasts of the part that the competition forecasts, of the same 
 those of quarters fell from 0.99 to 0.90 in units of the MASE, and weights of 0.7 and shares of 0.5
 and 1 gave errors within 0.02."""
 
-YEARS = {
-    "drift_share": 1.0,
-    "fewest_for_scale": 26,
-    "transformations": {"none": 0.0, "sqrt": 0.0, "log": 0.0},
-}
-"""Changes for yearly series, chosen by the errors of forecasts of the same half of M3 and of 191
-yearly series of packages of R: see docs/adr/0144."""
+FEWEST_FOR_SCALE = 26
+"""Smallest number of values of a yearly series that tell its scale, chosen by the errors of
+forecasts of the same half of M3 and of 191 yearly series of packages of R: see docs/adr/0144."""
 
 LEAST_DENSITY = (0.02, 6.0)
 """Share of a density that is added to the mixture of models, and how many nats it lies below the
@@ -343,7 +339,8 @@ def learned(path: Path, kind: str) -> tuple[SeriesPriors, list[str]]:
         transformations=weighted.transformations,
         common_std=round(priors.common_std, 3),
     )
-    return replace(final, **YEARS) if kind == "year" else final, [one.name for one in some]
+    fewest = FEWEST_FOR_SCALE if kind == "year" else 0
+    return replace(final, fewest_for_scale=fewest), [one.name for one in some]
 
 
 def _maximised(
