@@ -57,7 +57,7 @@ def test_known_inputs_are_those_of_all_columns(tmp_path):
     expected = model.fit(values[["north", "south"]], inputs[:60]).predict(3, inputs[60:])
     for name in expected:
         of_one = found.loc[found["series"] == name, "forecast"]
-        np.testing.assert_allclose(of_one, expected[name], rtol=1e-6)
+        np.testing.assert_allclose(of_one, expected[name], rtol=1e-4)  # Digits that count
 
 
 WIDE_REFUSED = {

@@ -82,7 +82,7 @@ def assert_forecast(name, kind="flat"):
     forecast = model.predict(last - start + 4).iloc[-1]
     # On a scale of logarithms, a shift of the level changes the size of a spike by three tenths.
     assert abs(forecast - y.iloc[last]) < 4.0 * NOISE + 0.3 * SIZE * (kind == "shift")
-    lower, upper = model.predict_interval(last - start + 4, 0.99)
+    lower, upper = model.predict_interval(last - start + 4, 0.995)
     assert lower.iloc[-1] < y.iloc[last] < upper.iloc[-1]
 
 
