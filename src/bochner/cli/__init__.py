@@ -14,7 +14,8 @@ def main() -> None:
     except ModuleNotFoundError as error:
         if (error.name or "").partition(".")[0] == "bochner":
             raise
-        print(f"The command line needs {error.name}: pip install {error.name}", file=sys.stderr)
+        extra = "pip install 'bochner[cli]', or pip install '.[cli]' in a clone"
+        print(f"The command line needs {error.name}: {extra}", file=sys.stderr)
         raise SystemExit(2) from None
     try:
         app()
