@@ -7,6 +7,7 @@ from bochner.series import breaks, calendar_patterns, fitted_series
 from bochner.series import series_model as model
 from bochner.series.calendar_patterns import CalendarPattern
 from bochner.series.components import LevelShifts
+from bochner.series.series_law import SeriesLaw
 
 for name, old, new in (
     ("later_values_tell_nothing", "- gains[t] @ slope", ""),
@@ -50,3 +51,17 @@ for name, place, function, old, new, check in (
     ),
 ):
     planted(check, name=name)(edit(place, function, old, new))
+planted(
+    test_calendar_patterns.assert_no_weekday_is_a_day_of_the_month,
+    name="fridays_are_second_ones",
+)(
+    edit(
+        calendar_patterns.CalendarSearch,
+        "_beyond_the_week",
+        "errors - precisions * usual[cells]",
+        "errors",
+    )
+)
+planted(test_calendar_patterns.assert_effect, name="effects_are_half_as_large")(
+    edit(SeriesLaw, "input_effects", "return mean * unit", "return 0.5 * mean * unit")
+)

@@ -141,6 +141,32 @@ def test_one_outlier_is_no_pattern():
     assert_one_is_none()
 
 
+def assert_no_weekday_is_a_day_of_the_month():
+    """Errors of every Friday at eleven are no second or last Fridays of the month."""
+    days = np.arange(0.0, 98.0, 1.0 / 24.0)
+    is_friday = (days.astype(int) % 7 == 1) & (np.rint(24.0 * days).astype(int) % 24 == 23)
+    deviations = np.random.default_rng(0).normal(size=len(days)) + 6.0 * is_friday
+    chosen = CalendarSearch(days).strongest(deviations, np.ones(len(days)), 1.0)
+    assert chosen is None or chosen.gain <= 0.0
+
+
+def test_a_weekday_is_no_day_of_the_month():
+    assert_no_weekday_is_a_day_of_the_month()
+
+
+def assert_effect():
+    """The effect of a day is its size, and its interval holds the truth."""
+    y, _ = spiky("date")
+    model = Forecaster(random_state=0, find_cycle=False, n_jobs=1, transformation="none").fit(y)
+    mean, lower, upper = model.effects(level=0.99)["24 December"]
+    assert lower < SIZE < upper
+    assert abs(mean - SIZE) < 3.0 * NOISE
+
+
+def test_effects_are_sizes_of_spikes():
+    assert_effect()
+
+
 def test_easter_and_weeks_are_those_of_other_libraries():
     for year in range(1583, 2600):
         assert calendar_patterns._easter(year) == easter(year)

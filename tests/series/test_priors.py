@@ -131,3 +131,13 @@ def test_series_without_dates():
     assert chosen(None, periods=[7]) == "other"
     irregular = np.cumsum(np.random.default_rng(1).uniform(0.2, 3.0, 30))
     assert chosen(irregular) == "other"
+
+
+def test_few_years_have_no_scale():
+    """At most 25 yearly values are square roots; more of them are compared, and so are months."""
+    for n, name in ((25, "YS"), (26, "YS"), (25, "MS")):
+        candidates = ["none", "sqrt", "log"]
+        kind = "year" if name == "YS" else "month"
+        expected = ["sqrt"] if (n, name) == (25, "YS") else candidates
+        assert PRIORS[kind].scales(candidates, n) == expected
+    assert PRIORS["year"].scales(["none"], 10) == ["none"]  # Values below zero

@@ -72,11 +72,11 @@ def series_columns(
     if len(dates) != 1:
         listed = f"{len(dates)} columns of dates: {', '.join(dates)}" if dates else "none"
         usual = next((n for n in are_dates if n.lower() in ("time", "year", "t", "jahr")), None)
-        numeric = "" if usual is None or dates else f": did you mean --time {usual}?"
+        numeric = "." if usual is None or dates else f": did you mean --time {usual}?"
         near = "" if dates else _near(frame, [name for name in are_dates if name not in named])
         raise InputError(
             f"Expected one column of dates, found {listed}. {near}Name the column of times, of "
-            f"dates or numbers, with --time{numeric}."
+            f"dates or numbers, with --time{numeric}"
         )
     return SeriesColumns(dates[0], target, series, inputs)
 

@@ -62,7 +62,7 @@ class Subject:
     def residuals(self) -> Array:
         """Residuals (n,): observed minus predicted values, or occurrence minus probability.
 
-        Of two classes, the second one is meant, and of more classes the predicted one.
+        The occurrence is that of the second of two classes, and of the predicted one of several.
         """
         outcome = self.study.own
         if outcome.classes is None:
