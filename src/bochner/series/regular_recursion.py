@@ -211,9 +211,6 @@ def forward(
     return evidence + posterior(coefficients, rows.kinds, entries.scales)
 
 
-_inner = partial(inner, fastmath=FASTER, error_model="numpy")
-
-
 @_inner()
 def backward(
     rows: RegularRows,
