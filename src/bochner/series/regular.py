@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from bochner._base.arrays import Array, Index
 from bochner._base.compiling import compiled, inner
+from bochner._base.vector_loops import FASTER
 from bochner.series.components import SeriesProcess
 from bochner.series.process_loops import (
     INPUT,
@@ -28,7 +29,7 @@ from bochner.series.process_loops import (
     no_coefficients,
     write_entries,
 )
-from bochner.series.regular_recursion import FASTER, History, RegularRows, backward, forward
+from bochner.series.regular_recursion import History, RegularRows, backward, forward
 
 _LINE_STATE = 2  # State index of the slope of a line, after level and slope
 
