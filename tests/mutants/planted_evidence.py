@@ -139,7 +139,7 @@ planted(test_hamiltonian.assert_order, name="force_without_the_prior")(
 
 
 @planted(test_hamiltonian.test_trajectories_leave_the_posterior_as_it_is)
-def prior_counted_twice(patch):
+def trajectories_count_the_prior_twice(patch):
     edit(hamiltonian, "_energy", "np.sum(position**2)", "2.0 * np.sum(position**2)")(patch)
     edit(hamiltonian, "_force", "- position", "- 2.0 * position")(patch)
 

@@ -11,6 +11,7 @@ from bochner.comparison import forecast_words, simple_forecasts
 from bochner.series import calendars, component_search
 from bochner.series.component_search import Searcher
 from bochner.series.fitted_series import SeriesForecasts
+from bochner.series.series_law import SeriesLaw
 
 
 def check_repeated_season():
@@ -108,3 +109,12 @@ def check_any_order():
 planted(check_any_order, name="densities_of_values_at_other_times")(
     edit(SeriesForecasts, "log_densities", "values[order]", "values")
 )
+
+
+planted(test_forecaster_periods.assert_one_rule, name="periods_are_those_of_the_best_model")(
+    lambda patch: patch.setattr(SeriesLaw, "probable", property(lambda law: law.components))
+)
+planted(
+    lambda: test_origins.test_numbers_with_gaps_are_on_their_grid(1.0 / 12.0, 2),
+    name="rounded_times_shift_the_grid",
+)(edit(origins, "_grid", "range(2)", "range(1)"))

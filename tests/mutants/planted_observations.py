@@ -144,7 +144,7 @@ def precisions_in_any_unit(patch):
 
 plant_edits(
     learned_kernel_regressor, "of_mean_one", check_learned,
-    noise_of_the_mean_weight=("counts), unit", "counts), 1.0"),
+    learned_noise_of_the_mean_weight=("counts), unit", "counts), 1.0"),
 )  # fmt: skip
 
 

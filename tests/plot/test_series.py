@@ -86,7 +86,7 @@ def test_components_are_in_units_of_the_values():
         y = pd.Series(np.exp(values) if name == "log" else values**2, days)
         model = Forecaster(transformation=name, random_state=0).fit(y)
         display = plot.components(model, days)
-        place = display.names.index("7 days")
+        place = display.names.index("week")
         assert display.units[place] == unit
         cycle = display.cycles[place]
         assert np.ptp(display.means[place]) == pytest.approx(level, rel=0.02)

@@ -46,7 +46,7 @@ def test_the_line_and_the_season_go_on(fitted):
     assert mean.index.equals(later.index)
     assert np.abs(mean - later).max() < 4.0 * 0.35
     assert ((std > 0.25) & (std < 0.6)).all()
-    assert [period.name for period in fitted.periods_] == ["1 year"]
+    assert [period.name for period in fitted.periods_] == ["year"]
     assert fitted.transformation_ == "none"
 
 
@@ -123,12 +123,12 @@ def test_components_add_up(fitted):
     parts = fitted.components(12)
     assert list(dict.fromkeys(parts.columns.get_level_values(0))) == [
         "trend",
-        "1 year",
+        "year",
         "remainder",
     ]
     total = parts.xs("mean", axis=1, level=1).sum(axis=1)
     assert_allclose(total, fitted.predict(12), rtol=1e-9)
-    season = parts["1 year"]
+    season = parts["year"]
     true = 2.0 * np.sin(2.0 * np.pi * np.arange(84, 96) / 12.0)
     assert np.abs(season["mean"] - true).max() < 0.4
     assert (season["lower"] < season["mean"]).all()
@@ -328,7 +328,7 @@ def test_several_series():
     assert ((lower < mean) & (mean < upper)).to_numpy().all()
     alone = Forecaster(**QUICK).fit(frame["south"][:84]).predict(12)
     np.testing.assert_array_equal(mean["south"], alone)
-    assert model.periods_["south"][0].name == "1 year"
+    assert model.periods_["south"][0].name == "year"
     assert set(model.components(3)) == {"north", "south"}
     by_name = Forecaster(**QUICK).fit({"a": values()[:84], "b": values(60)})
     assert {name: found.shape for name, found in by_name.predict(5).items()} == {

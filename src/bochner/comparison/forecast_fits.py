@@ -28,6 +28,10 @@ if TYPE_CHECKING:
     import pandas as pd
 
 _LONGEST = 3  # Largest number of times of a calendar per row, as gaps of years have no use
+_OFF_GRID = 0.2
+"""Largest distance of two times from a number of steps, in steps: months of decimal years with two
+digits are a tenth of a step off."""
+
 _MOST_ORIGINS = 3
 """Number of origins; each takes one fit, so the comparison takes at most three times as long."""
 
@@ -98,20 +102,36 @@ def origin_scores(
 
 
 def on_calendar(values: pd.Series) -> pd.Series:
-    """Return a series with NaN at all times of its calendar that it lacks, if it has one."""
+    """Return a series with NaN at all times of its calendar or grid that it lacks."""
     import pandas as pd
 
     index, timeline = values.index, read_series(values, None, None).timeline
-    step = 0.0 if timeline.step is None else timeline.step
     expected: Any = index
     if isinstance(index, pd.DatetimeIndex) and timeline.frequency is not None:
         expected = pd.date_range(index[0], index[-1], freq=from_text(timeline.frequency))
     elif isinstance(index, pd.PeriodIndex):
         expected = pd.period_range(index[0], index[-1], freq=index.freq)
-    elif index.dtype.kind == "i" and step >= 1.0 and step.is_integer():
-        expected = pd.RangeIndex(index[0], index[-1] + 1, int(step))
+    elif index.dtype.kind in "if" and timeline.step is not None:
+        expected = pd.Index(_grid(index.to_numpy(), timeline.step), name=index.name)
     is_whole = len(expected) <= _LONGEST * len(index) and index.isin(expected).all()
     return values.reindex(expected) if is_whole else values
+
+
+def _grid(times: NDArray[Any], step: float) -> NDArray[Any]:
+    """Return times (n,) with those that lack between them; unchanged if they are off a grid.
+
+    Times may be rounded: the step is the mean one after the first count of steps.
+    """
+    for _ in range(2):
+        counts = np.maximum(np.rint(np.diff(times) / step), 1.0)
+        step = float((times[-1] - times[0]) / counts.sum())
+    if (np.abs(np.diff(times) - step * counts) > _OFF_GRID * step).any():
+        return times
+    if counts.sum() >= _LONGEST * len(times):
+        return times
+    places = np.concatenate(([0.0], np.cumsum(counts)))
+    grid = as_array(np.interp(np.arange(places[-1] + 1.0), places, times))
+    return np.rint(grid).astype(times.dtype) if times.dtype.kind == "i" else grid
 
 
 def _scores(

@@ -43,9 +43,6 @@ _SCALES = {
 }
 """Description of the modelled quantity, by transformation."""
 
-_NO_SEASONS = ("trend", "inputs", "remainder")  # Components that are neither seasons nor cycles
-
-
 _CERTAIN = 0.995  # Smallest probability of a season that is not stated
 
 NO_SEASON = f"none with a probability of {percent(LEAST_PROBABLE)} or more"
@@ -102,14 +99,11 @@ def _breaks(law: SeriesLaw, times: Array, index: Any) -> str:
 
 
 def _seasons(law: SeriesLaw) -> list[str]:
-    """Describe the probable seasons and regular cycles, those of the best model first."""
-    names = [period.name for period in law.periods()]
-    names += [name for name in law.components if name not in (*names, *_NO_SEASONS)]
-    known = {name: law.probability(name) for name in names}
+    """Describe the probable seasons and regular cycles, the largest first."""
+    known = {period.name: law.probability(period.name) for period in law.periods()}
     return [
         name if share > _CERTAIN else f"{name} (probability {percent(share)})"
         for name, share in known.items()
-        if share >= LEAST_PROBABLE
     ]
 
 

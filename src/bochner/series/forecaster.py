@@ -77,9 +77,10 @@ class Forecaster(BaseEstimator):
     is_single_ : bool
         Whether a single series was fitted.
     periods_ : list of Period, or dict of str to such
-        Periods of the best model, the largest first, with ``name``, ``length``, ``std`` (the
-        standard deviation of the component over the training rows, on the scale of the model) and
-        ``memory`` (the time after which the correlation with the current shape falls to 1/e).
+        Periods with a probability of at least one half, the largest first, with ``name``
+        (such as ``"week"`` or ``"11 years"``), ``length``, ``std`` (the standard deviation of the
+        component over the training rows, on the scale of the model) and ``memory`` (the time after
+        which the correlation with the current shape falls to 1/e).
     transformation_ : str, or dict of str to str
         Transformation of the values that is modelled.
     calendar_patterns_ : list of CalendarPattern, or dict of str to such
@@ -342,7 +343,7 @@ class Forecaster(BaseEstimator):
 
     @property
     def periods_(self) -> Any:
-        """Periods of the best model of each series, the largest first."""
+        """Periods with a probability of at least one half, the largest first."""
         return self._of_each(SeriesLaw.periods)
 
     @property

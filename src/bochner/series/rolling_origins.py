@@ -171,7 +171,7 @@ def calendar_steps(series: SeriesRows, others: Sequence[tuple[float, str]] = ())
         steps = round(np.sum(ahead <= (_PERIODS + _ROUNDING) * length) / _PERIODS)
         is_other = (length, name) in others
         if steps > 1 and not (is_other and any(abs(steps - n) <= 1 for n in periods.values())):
-            periods[name.removeprefix("1 ")] = steps
+            periods[name] = steps
     return dict(sorted(periods.items(), key=lambda item: item[1]))
 
 
