@@ -83,7 +83,12 @@ plant_inner(
 plant_inner(
     regular_loops,
     "write_entries",
-    states_have_no_partners=("moves[1, i].real", "0.0"),
+    states_have_no_partners=("sign * decay * math.sin(h * turn)", "0.0"),
+)
+plant_inner(
+    regular_loops,
+    "add_chain_rule",
+    gradients_ignore_memory=("of_memory += a * own[place]", "of_memory += 0.0 * own[place]"),
 )
 plant_inner(
     regular_loops,
