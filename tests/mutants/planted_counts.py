@@ -2,12 +2,12 @@
 
 from mutants.registry import edit, planted
 from series.test_counts import (
-    assert_calibration,
     assert_chain,
     assert_draws,
     assert_effects,
     assert_mixture,
     assert_paths,
+    assert_weights,
 )
 
 from bochner.series import count_law, count_levels
@@ -59,7 +59,7 @@ for check, owner, function, name, old, new in (
     ),
     (assert_effects, count_law, "_regression", "a_constant_is_missing", "np.ones(", "np.zeros("),
     (
-        assert_calibration,
+        assert_weights,
         count_law,
         "learn_counts",
         "unlikely_laws_weigh_most",

@@ -10,7 +10,7 @@ from scipy.stats import binom, kstest, nbinom, poisson
 
 import bochner
 from bochner import Forecaster
-from bochner.series import count_levels
+from bochner.series import count_law, count_levels
 from bochner.series.count_levels import N_COINS, PRIOR, SCORES, Chains
 from bochner.series.count_mixture import CountMixture, sizes
 
@@ -108,6 +108,21 @@ def counts_of(rng, n, mean=0.4, std=0.8, memory=20.0, size=1.0, effect=0.0):
         levels.append(level)
     rate = mean * np.exp(std * np.array(levels) - 0.5 * std**2 + effect)
     return rng.poisson(rng.gamma(size, rate / size)).astype(float)
+
+
+def assert_weights():
+    """Laws have weights in proportion to the evidence of their own parameters."""
+    law = law_of(counts_of(np.random.default_rng(8), 120)).series_["y"].law
+    effects = count_law.columns_of(law.rows, law.frequencies) @ law.coef
+    laws = law._log_levels, *law._dispersions
+    patterns, logs = count_law.likelihoods(law.rows.values, effects, *laws)
+    chains = Chains(law.times, law.memories, patterns, logs[:, :, None])
+    evidence = count_levels.filtered(chains)[0][:, 0]
+    assert_allclose(np.ptp(np.log(law.weights) - evidence), 0.0, atol=1e-6)
+
+
+def test_laws_are_weighted_by_their_evidence():
+    assert_weights()
 
 
 def assert_calibration(n_series=48):
