@@ -10,7 +10,7 @@ from series.test_counts import (
     assert_weights,
 )
 
-from bochner.series import count_law, count_levels
+from bochner.series import count_law, count_levels, fitted_series
 from bochner.series.count_law import CountLaw
 from bochner.series.count_mixture import CountMixture
 
@@ -58,13 +58,13 @@ for check, owner, function, name, old, new in (
         "means",
     ),
     (assert_effects, count_law, "_regression", "a_constant_is_missing", "np.ones(", "np.zeros("),
-    (
-        assert_weights,
-        count_law,
-        "learn_counts",
-        "unlikely_laws_weigh_most",
-        "evidence - logsumexp(evidence)",
-        "-evidence - logsumexp(-evidence)",
-    ),
 ):
     planted(check, name=name)(edit(owner, function, old, new))
+planted(assert_weights, name="unlikely_laws_weigh_most")(
+    edit(
+        *(count_law, "learn_counts"),
+        "evidence - logsumexp(evidence)",
+        "-evidence - logsumexp(-evidence)",
+        fitted_series,
+    )
+)
