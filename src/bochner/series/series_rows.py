@@ -138,9 +138,9 @@ def check_taken(transformation: str, values: Array) -> None:
     if len(outside):
         needed = "of zero or more" if function.takes_least else "above zero"
         raise ValueError(
-            f"transformation={transformation!r} needs {function.numbers} {needed}, and one value is "
-            f"{outside.min():.4g}: use transformation='none', or 'auto', which compares those that "
-            "the values allow."
+            f"transformation={transformation!r} needs {function.numbers} {needed}, and one value "
+            f"is {outside.min():.4g}: use transformation='none', or 'auto', which compares those "
+            "that the values allow."
         )
 
 
