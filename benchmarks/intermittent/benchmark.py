@@ -53,8 +53,8 @@ _TITLES = {
     "rmsse": "**Root mean square error of the expected count**, relative to the changes (RMSSE).",
     "mase": "**Mean absolute error of the expected count**, relative to the changes (MASE). It is "
     "lowest for forecasts near the median, which is mostly zero.",
-    "coverage_80": "**Share of counts up to the 80 % quantile.** It is at least 80 %, since counts are "
-    "whole numbers.",
+    "coverage_80": "**Share of counts up to the 80 % quantile.** It is at least 80 %, because "
+    "counts are whole numbers.",
     "coverage_95": "**Share of counts up to the 95 % quantile.**",
     "zeros": "**Share of zeros** that occurred.",
     "zeros_predicted": "**Share of zeros** that was predicted, by methods that have one.",
