@@ -152,14 +152,16 @@ def outlook_sentence(one: SeriesForecast, level: float) -> str:
     if whole is None:
         return ""
     single, mean, total = whole
+    paths = cast(Array, one.paths)
     about, *ends = _rounded([*mean, *single[1:]], mean)
-    share = float(np.mean(cast(Array, one.paths) == 0.0))
+    share, sums = float(np.mean(paths == 0.0)), _rounded(total, total)
+    if np.array_equal(paths, np.round(paths)):  # Draws of a law of counts
+        ends[2:], sums = ([f"{value:,.0f}" for value in law] for law in (single[1:], total))
     zeros = f"; zero with probability {percent(share)}" if share > _SELDOM else ""
     if n == 1:
         within = f"{percent(level)} from {ends[0]} to {ends[1]}"
         return f"The next {unit}: about {about} ({within}){zeros}."
     each = f"{'an' if unit == 'hour' else 'a'} {unit}"
-    sums = _rounded(total, total)
     in_all = f"; {sums[0]} in all ({sums[1]} to {sums[2]})" if one.are_counts else ""
     average = f"{about} {each} on average ({100.0 * level:g} % interval {ends[0]} to {ends[1]})"
     singles = f"single {unit}s from {ends[2]} to {ends[3]}"

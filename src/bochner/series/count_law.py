@@ -202,7 +202,10 @@ class CountLaw:
         effects = columns_of(joined, self.frequencies) @ self.coef
         laws = likelihoods(joined.values, effects, self._log_levels, *self._dispersions)
         chains = Chains(joined.times, self.memories, laws[0], laws[1][:, :, None])
-        return smoothed(chains)[np.searchsorted(joined.times, rows.times), :, 0]
+        # Forecasts need no pass back from later rows.
+        is_later = rows.times[0] > self.times[-1]
+        states = filtered(chains, keep=True)[1] if is_later else smoothed(chains)
+        return states[np.searchsorted(joined.times, rows.times), :, 0]
 
 
 def log_changes(stds: Array) -> Array:

@@ -95,7 +95,7 @@ class Floor(Identity):
         return first, np.where(is_far, variances, second - first**2)
 
 
-class Counts(Floor):
+class WholeNumbers(Floor):
     """The identity of whole numbers of zero or more, whose logarithm of the mean is modelled."""
 
     numbers = "whole numbers"
@@ -167,7 +167,7 @@ TRANSFORMATIONS: Mapping[str, MonotoneTransformation] = MappingProxyType(
         "floor": Floor(),
         "sqrt": SquareRoot(),
         "log": Logarithm(),
-        "counts": Counts(),
+        "counts": WholeNumbers(),
     }
 )
 """Transformations by name; only ``"counts"`` is not that of a sum of Gaussian processes."""
