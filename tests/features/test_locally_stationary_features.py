@@ -78,7 +78,7 @@ def test_a_diagnosis_says_whether_it_is_positive_definite():
     verdicts = {
         "positive definite: the envelope changes slowly": PLAIN,
         "not positive definite: the envelope falls too fast": LocallyStationary(
-            Gaussian(), Matern()
+            Gaussian(), Gaussian(3.0)
         ),
         "not known whether positive definite: no condition": LocallyStationary(
             Matern(3.0), Gaussian()

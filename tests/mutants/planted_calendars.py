@@ -32,11 +32,9 @@ def dates_with_holes_have_no_calendar(right, *arguments):
 
 
 plant_edits(
-    calendars,
-    "_with_holes",
-    *goes_on("B"),
+    calendars, "_with_holes", *goes_on("B"),
     days_explain_everything=("total < least", "total >= 0.0"),
-)
+)  # fmt: skip
 
 planted(
     test_calendars.test_a_third_of_the_days_is_not_a_calendar_of_weekdays,
@@ -92,12 +90,10 @@ def given_dates_keep_their_clock(right, dates, zone):
 
 
 plant_edits(
-    Waves,
-    "weights",
-    lambda: assert_evidence("clock"),
+    Waves, "weights", lambda: assert_evidence("clock"),
     phases_turn_back=("np.sin(angle)", "-np.sin(angle)"),
     harmonics_turn_together=("[:, None] * self._harmonics", "[:, None] * 1.0"),
-)
+)  # fmt: skip
 
 planted(
     lambda: assert_calibration("clock"),

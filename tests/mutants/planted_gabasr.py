@@ -113,16 +113,13 @@ def rows_and_columns_of_the_grid_exchanged(self, index, n_units):
 
 
 plant_edits(
-    moves,
-    "decide_exchanges",
-    check_blocks(GRID),
+    moves, "decide_exchanges", check_blocks(GRID),
     panels_of_wide_units_not_carried=("_carry(index, ", "_carry(index + w - 2, "),
-    # As of the diagonal of the Cholesky factor, its square forgotten.
     determinant_of_wide_units_halved=(
         "(lost_determinant + gained_determinant)",
-        "(lost_determinant + gained_determinant) * (1.0 if w == 2 else 0.5)",
+        "(lost_determinant + gained_determinant) * (1.0 if w == 2 else 0.5)"
     ),
-)
+)  # fmt: skip
 replaces(Matched, "proposed", check_blocks(MATCHED), name="stationary_proposals")(
     lambda self, omega, index, values: WaveFeatures(self.split(values)[0])
 )

@@ -126,9 +126,6 @@ _VERDICTS = {
 # Line width in characters, which fits a terminal of 90 columns.
 _WIDTH = 88
 
-# Largest number of coordinates shown for a point.
-_N_SHOWN = 3
-
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Diagnosis:
@@ -209,8 +206,7 @@ def facts(diagnosis: Diagnosis) -> Mapping[str, str]:
         values |= _spectrum(diagnosis.spectrum)
     if diagnosis.definiteness is not None:
         verdict = diagnosis.definiteness
-        shown = "" if verdict.witness is None else f", at {_points(verdict.witness)}"
-        values["on all inputs"] = f"{_VERDICTS[verdict.holds]}: {verdict.reason}{shown}"
+        values["on all inputs"] = f"{_VERDICTS[verdict.holds]}: {verdict.reason}"
     if diagnosis.singular_values is not None:
         values["effective rank"] = _rank(diagnosis.singular_values, "singular values", "sum")
     features = diagnosis.features
@@ -276,16 +272,6 @@ def _spectrum(spectrum: Spectrum) -> dict[str, str]:
         )
     values["effective rank"] = _rank(spectrum, "eigenvalues", "sum of absolute values")
     return values
-
-
-def _points(points: tuple[tuple[float, ...], ...]) -> str:
-    named = dict.fromkeys(
-        "("
-        + ", ".join(f"{entry:.3g}" for entry in point[:_N_SHOWN])
-        + (", ...)" if len(point) > _N_SHOWN else ")")
-        for point in points
-    )
-    return " and ".join(named)
 
 
 def _rank(ranks: Spectrum | SingularValues, values: str, total: str) -> str:
