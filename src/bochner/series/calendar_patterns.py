@@ -38,6 +38,7 @@ _WELL_KNOWN = ("25 December", "1 January", "24 December", "31 December", "26 Dec
 _DAY, _WEEK, _MONTH = 1, 7, 31
 """Days of a row: of a day or a part of it, of a week, and of the longest month."""
 
+_WEEKEND = 4  # Friday: weeks with dates from Friday to Sunday end at them, and others begin
 _LONGEST_STEPS = {_DAY: 1.5, _WEEK: 10.0, _MONTH: 45.0}
 """Longest usual steps, in days, of rows that are days, weeks and months."""
 
@@ -86,13 +87,15 @@ def _hours(days: Array) -> Index:
 
 @lru_cache(maxsize=100_000)  # The days of all rows that a fit takes, and of their forecasts
 def _labels(day: int, width: int) -> dict[str, str]:
-    """Return the labels, by kind, of a row that begins with a day since 1970."""
+    """Return the labels, by kind, of a row with a day since 1970."""
     first = date(1970, 1, 1) + timedelta(day)
     if width == _DAY:
         return dict(_of_day(first))
     if width == _MONTH:
         is_month = _easter(first.year).month == first.month
         return {"Easter": "month with Easter Sunday"} if is_month else {}
+    if first.weekday() >= _WEEKEND:
+        first -= timedelta(width - 1)
     number = first.isocalendar()[1]
     which, weekday = _ORDINALS[(first.day - 1) // 7], _WEEKDAYS[first.weekday()]
     labels = {"week": f"week {number}", "week of the month": f"{which} {weekday} of the month"}
