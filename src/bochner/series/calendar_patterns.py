@@ -31,6 +31,9 @@ _FEASTS = {
 }
 """Names of feasts by their distance in days to Easter Sunday."""
 
+_FEAST_NAMES = [_FEASTS[days] for days in sorted(_FEASTS, key=abs)]
+"""Names of feasts, in order of preference."""
+
 _FROM_EASTER = 70  # Largest distance to Easter Sunday, in days: ten weeks, up to Corpus Christi
 _WELL_KNOWN = ("25 December", "1 January", "24 December", "31 December", "26 December", "4 July")
 """Dates that are preferred to other dates of the same weeks, in this order."""
@@ -94,10 +97,10 @@ def _labels(day: int, width: int) -> dict[str, str]:
     if width == _MONTH:
         is_month = _easter(first.year).month == first.month
         return {"Easter": "month with Easter Sunday"} if is_month else {}
-    if first.weekday() >= _WEEKEND:
-        first -= timedelta(width - 1)
     number = first.isocalendar()[1]
     which, weekday = _ORDINALS[(first.day - 1) // 7], _WEEKDAYS[first.weekday()]
+    if first.weekday() >= _WEEKEND:
+        first -= timedelta(width - 1)
     labels = {"week": f"week {number}", "week of the month": f"{which} {weekday} of the month"}
     for ahead in range(width):
         for kind, label in _of_day(first + timedelta(ahead)):
@@ -247,8 +250,8 @@ class CalendarSearch:
 
 
 def _rank(label: str) -> int:
-    words = label.removeprefix("week with ")
-    return _WELL_KNOWN.index(words) if words in _WELL_KNOWN else len(_WELL_KNOWN)
+    words, names = label.removeprefix("week with "), [*_WELL_KNOWN, *_FEAST_NAMES]
+    return names.index(words) if words in names else len(names)
 
 
 def _gains(groups: Index, days: Array, errors: Array, precisions: Array, least: float) -> Array:
