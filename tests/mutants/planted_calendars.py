@@ -31,10 +31,8 @@ def dates_with_holes_have_no_calendar(right, *arguments):
     return None
 
 
-plant_edits(
-    calendars, "_with_holes", *goes_on("B"),
-    days_explain_everything=("total < least", "total >= 0.0"),
-)  # fmt: skip
+plant_edits(calendars, "_with_holes", *goes_on("B"),
+    days_explain_everything=("total < least", "total >= 0.0"))  # fmt: skip
 
 planted(
     test_calendars.test_a_third_of_the_days_is_not_a_calendar_of_weekdays,
@@ -89,11 +87,9 @@ def given_dates_keep_their_clock(right, dates, zone):
     return dates
 
 
-plant_edits(
-    Waves, "weights", lambda: assert_evidence("clock"),
+plant_edits(Waves, "weights", lambda: assert_evidence("clock"),
     phases_turn_back=("np.sin(angle)", "-np.sin(angle)"),
-    harmonics_turn_together=("[:, None] * self._harmonics", "[:, None] * 1.0"),
-)  # fmt: skip
+    harmonics_turn_together=("[:, None] * self._harmonics", "[:, None] * 1.0"))  # fmt: skip
 
 planted(
     lambda: assert_calibration("clock"),

@@ -112,14 +112,12 @@ def rows_and_columns_of_the_grid_exchanged(self, index, n_units):
     return index[:, None] - m1 + m2 * np.arange(m1)
 
 
-plant_edits(
-    moves, "decide_exchanges", check_blocks(GRID),
+plant_edits(moves, "decide_exchanges", check_blocks(GRID),
     panels_of_wide_units_not_carried=("_carry(index, ", "_carry(index + w - 2, "),
     determinant_of_wide_units_halved=(
         "(lost_determinant + gained_determinant)",
         "(lost_determinant + gained_determinant) * (1.0 if w == 2 else 0.5)"
-    ),
-)  # fmt: skip
+    ))  # fmt: skip
 replaces(Matched, "proposed", check_blocks(MATCHED), name="stationary_proposals")(
     lambda self, omega, index, values: WaveFeatures(self.split(values)[0])
 )
