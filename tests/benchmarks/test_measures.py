@@ -5,10 +5,7 @@ import pytest
 from numpy.testing import assert_allclose
 from sklearn.gaussian_process import GaussianProcessRegressor
 
-from benchmarks.payoff import (
-    GAUSSIAN,
-    GENERATED,
-)
+from benchmarks.payoff import GAUSSIAN, GENERATED
 from benchmarks.processes import design, rows
 from benchmarks.real.measures import coverage
 from benchmarks.unlike.measures import interval_metrics

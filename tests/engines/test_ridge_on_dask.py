@@ -3,16 +3,7 @@
 import dask.array as da
 import numpy as np
 import pytest
-from engines.rows import (
-    NEW,
-    SIGNAL,
-    WEIGHT,
-    X,
-    Y,
-    arrays,
-    frames,
-    relative_error,
-)
+from engines.rows import NEW, SIGNAL, WEIGHT, X, Y, arrays, frames, relative_error
 from flat_parameters import flat
 
 from bochner import KreinRidge

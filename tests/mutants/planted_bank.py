@@ -28,19 +28,12 @@ from bochner.learned.training_data import Scaling
 @cache
 def sound_model():
     model = test_learned_kernel.regressor()
-    return quietly(
-        model.fit,
-        test_learned_kernel.X,
-        test_learned_kernel.Y,
-    )
+    return quietly(model.fit, test_learned_kernel.X, test_learned_kernel.Y)
 
 
 def check_predictions():
     fit = quietly(
-        test_learned_kernel_predictions.some_fit,
-        "dense",
-        1,
-        test_learned_kernel_predictions.WEIGHT,
+        test_learned_kernel_predictions.some_fit, "dense", 1, test_learned_kernel_predictions.WEIGHT
     )
     test_learned_kernel_predictions.test_mean_and_deviation_are_those_of_the_mixture_of_students(
         fit

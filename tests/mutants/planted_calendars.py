@@ -60,9 +60,7 @@ planted(
 
 
 @changes(
-    offsets,
-    "localised",
-    lambda: test_calendars.test_times_that_clocks_leave_out("Europe/Berlin"),
+    offsets, "localised", lambda: test_calendars.test_times_that_clocks_leave_out("Europe/Berlin")
 )
 def times_that_are_left_out_move_back(right, shown, zone):
     twice = np.ones(len(shown), dtype=bool)
@@ -101,14 +99,7 @@ planted(
 planted(
     lambda: forecasts.test_seasons_of_errors_are_counted_on_the_calendar("B", 5),
     name="a_week_of_business_days_has_seven",
-)(
-    edit(
-        rolling_origins,
-        "calendar_steps",
-        "round(np.sum(",
-        "round(length / step + 0.0 * np.sum(",
-    )
-)
+)(edit(rolling_origins, "calendar_steps", "round(np.sum(", "round(length / step + 0.0 * np.sum("))
 
 
 @changes(

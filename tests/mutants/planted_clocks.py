@@ -45,10 +45,9 @@ planted(
     in_folder(test_offsets_from_utc_are_kept, SEVERAL), name="texts_of_iso_dates_lose_their_clock"
 )(edit(local_dates, "iso_dates", "clock - utc", "0 * (clock - utc)", date_rule))
 
-planted(
-    in_folder(test_offsets_from_utc_are_kept, SEVERAL),
-    name="one_offset_stands_for_several",
-)(edit(local_dates.LocalDates, "series", "len(distinct) == 1", "True"))
+planted(in_folder(test_offsets_from_utc_are_kept, SEVERAL), name="one_offset_stands_for_several")(
+    edit(local_dates.LocalDates, "series", "len(distinct) == 1", "True")
+)
 
 
 @changes(

@@ -14,10 +14,7 @@ from linear import test_online
 from mutants.registry import edited, plant_edits, planted
 from report import test_checks, test_drift
 from series import test_forecaster
-from tables import (
-    test_estimator_laws,
-    test_widths,
-)
+from tables import test_estimator_laws, test_widths
 
 from bochner.comparison import outcomes, study, verdict
 from bochner.features import positive_features as positive

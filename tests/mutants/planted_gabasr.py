@@ -15,14 +15,7 @@ from learned import (
 from mutants.registry import changes, deferred, plant_edits, planted, quietly, replaces
 from papers import test_least_squares_labels
 
-from bochner.learned import (
-    basis,
-    chain_state,
-    learned_kernel,
-    modulated_waves,
-    moves,
-    noise_field,
-)
+from bochner.learned import basis, chain_state, learned_kernel, modulated_waves, moves, noise_field
 from bochner.learned.basis import Grid, Matched
 from bochner.learned.draws import Draws
 from bochner.learned.modulated_waves import CosineAmplitudes, WaveFeatures, WindowAmplitudes

@@ -50,20 +50,10 @@ def predictions(name):
 
 
 planted(slope_of_outliers, slope_of_counts, name="the_mode_moves_twice_as_far")(
-    edit(
-        laplace_slopes,
-        "_bend",
-        "= -0.5 * np.sum(spread * change",
-        "= -np.sum(spread * change",
-    )
+    edit(laplace_slopes, "_bend", "= -0.5 * np.sum(spread * change", "= -np.sum(spread * change")
 )
 planted(slope_of_outliers, name="the_mode_moves_back")(
-    edit(
-        EvidenceSlopes,
-        "by_parameters",
-        "change += np.sum(response",
-        "change -= np.sum(response",
-    )
+    edit(EvidenceSlopes, "by_parameters", "change += np.sum(response", "change -= np.sum(response")
 )
 planted(slope_of_counts, name="alpha_moves_the_mode_back")(
     edit(EvidenceSlopes, "by_log_alpha", "explicit - alpha", "explicit + alpha")

@@ -87,9 +87,7 @@ def merged_rows_counted_once(patch):
 def one_of_so_many_rows_left_out(patch):
     """As if a fractional weight above one counted rows."""
     patch.setattr(
-        RowSample,
-        "unit_weights",
-        property(lambda sample: sample.rows.weights.clip(max=1.0)),
+        RowSample, "unit_weights", property(lambda sample: sample.rows.weights.clip(max=1.0))
     )
 
 

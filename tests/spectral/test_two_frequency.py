@@ -7,9 +7,7 @@ from numpy.testing import assert_allclose
 from bochner import spectral_measure
 from bochner.features.transformer import FourierFeatures
 from bochner.kernels import Gaussian, LocallyStationary, SpectralMixture
-from bochner.spectral.composite_laws import (
-    grid_sides,
-)
+from bochner.spectral.composite_laws import grid_sides
 from bochner.spectral.schemes import SCHEMES
 
 PLAIN = LocallyStationary(Gaussian(2.0), Gaussian(0.5), (0.3, -0.2))
