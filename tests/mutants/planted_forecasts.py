@@ -8,7 +8,7 @@ from series import test_forecaster, test_forecaster_periods, test_holidays
 from bochner import Forecaster
 from bochner.comparison import forecast_fits as origins
 from bochner.comparison import forecast_words, simple_forecasts
-from bochner.series import calendars, component_search
+from bochner.series import calendars, component_search, rolling_origins
 from bochner.series.component_search import Searcher
 from bochner.series.fitted_series import SeriesForecasts
 from bochner.series.series_law import SeriesLaw
@@ -112,3 +112,9 @@ planted(
     lambda: test_origins.test_numbers_with_gaps_are_on_their_grid(1.0 / 12.0, 2),
     name="rounded_times_shift_the_grid",
 )(edit(origins, "_grid", "range(2)", "range(1)"))
+planted(lambda: test_forecaster.assert_paired("none"), name="plans_have_other_noise")(
+    edit(SeriesLaw, "sample", "[rng.permutation", "[np.random.permutation")
+)
+planted(test_forecaster.assert_errors_of_origins, name="the_score_is_the_pinball_loss")(
+    edit(rolling_origins, "ranked_probability_score", "2.0 *", "1.0 *")
+)
