@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
-from bochner import FourierFeatures, KreinRidge, diagnose
+from bochner import FourierFeatures, KreinRidge
 from bochner.kernels import Anova, Gaussian, LocallyStationary, Matern, SpectralMixture
 
 RNG = np.random.default_rng(0)
@@ -71,22 +71,3 @@ def test_ridge_learns_a_changing_amplitude_better_than_the_stationary_factor():
         errors.append([np.mean((model.predict(new) - truth) ** 2) for model in made])
     local, plain = np.mean(errors, axis=0)
     assert local < 0.85 * plain
-
-
-def test_a_diagnosis_says_whether_it_is_positive_definite():
-    verdicts = {
-        "positive definite: the envelope changes slowly": PLAIN,
-        "not positive definite: the envelope falls too fast": LocallyStationary(
-            Gaussian(), Gaussian(3.0)
-        ),
-        "not known whether positive definite: no condition": LocallyStationary(
-            Matern(3.0), Gaussian()
-        ),
-    }
-    for words, kernel in verdicts.items():
-        found = diagnose(kernel, X, n_components=64, random_state=0)
-        assert found.definiteness == kernel.positive_definite(2)
-        assert f"on all inputs {words}" in " ".join(repr(found).split())
-        assert "eigenvalues" in repr(found)
-        assert found.features.sign == "signed"
-    assert diagnose(Gaussian(), X, n_components=64, random_state=0).definiteness is None
