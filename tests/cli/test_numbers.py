@@ -17,11 +17,7 @@ from bochner.cli import evaluating, explaining, forecasting, screen
 from bochner.cli.json_documents import evaluation_record, fit_record
 from bochner.cli.predicting import rounded
 from bochner.comparison.contenders import OURS
-from bochner.comparison.forecast_fits import (
-    OriginScores,
-    SeriesFits,
-    SeriesForecast,
-)
+from bochner.comparison.forecast_fits import OriginScores, SeriesFits, SeriesForecast
 from bochner.comparison.forecast_words import shown_times
 from bochner.comparison.outcomes import Outcome, by_group
 from bochner.comparison.simple_forecasts import THETA

@@ -53,8 +53,7 @@ for name, place, function, old, new, check in (
 ):
     planted(check, name=name)(edit(place, function, old, new))
 planted(
-    test_calendar_patterns.assert_no_weekday_is_a_day_of_the_month,
-    name="fridays_are_second_ones",
+    test_calendar_patterns.assert_no_weekday_is_a_day_of_the_month, name="fridays_are_second_ones"
 )(
     edit(
         calendar_patterns.CalendarSearch,

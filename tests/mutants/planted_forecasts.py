@@ -23,11 +23,9 @@ def check_repeated_season():
         test_origins.test_the_last_season_is_repeated(values, season, expected)
 
 
-plant_edits(
-    simple_forecasts, "_by_phase", check_repeated_season,
+plant_edits(simple_forecasts, "_by_phase", check_repeated_season,
     seasons_are_repeated_backwards=("[season - 1 - step :: season]", "[step::season]"),
-    unknown_values_are_repeated=("each[np.isfinite(each)] for", "each for"),
-)  # fmt: skip
+    unknown_values_are_repeated=("each[np.isfinite(each)] for", "each for"))  # fmt: skip
 planted(
     lambda: test_origins.test_rows_left_out_are_empty_cells("B"),
     name="seasons_slip_at_lacking_rows",
@@ -38,13 +36,12 @@ planted(
     ),
     name="three_forecasts_settle_any_difference",
 )(lambda patch: patch.setattr(forecast_words, "_is_settled", lambda *given: True))
-plant_edits(
-    origins, "_scores", test_origins.test_errors_from_origins_use_the_values_before_them_only,
+plant_edits(origins, "_scores",
+    test_origins.test_errors_from_origins_use_the_values_before_them_only,
     the_last_season_of_all_is_repeated=("simple_forecasts(values[:origin],",
                                         "simple_forecasts(values,"),
     errors_are_scaled_by_later_values=("seasonal_scale(values[:origin], season)",
-                                       "seasonal_scale(values, season)"),
-)  # fmt: skip
+                                       "seasonal_scale(values, season)"))  # fmt: skip
 
 
 def check_theta():
@@ -52,18 +49,15 @@ def check_theta():
         test_origins.test_the_theta_method_continues_seasons_and_half_of_the_slope(rate)
 
 
-plant_edits(
-    simple_forecasts, "theta_forecast", check_theta,
+plant_edits(simple_forecasts, "theta_forecast", check_theta,
     the_whole_slope_is_followed=("0.5 * slope", "slope"),
     seasons_are_added_to_logarithms=("if is_positive else forecast + pattern", "if False else 0"),
 )  # fmt: skip
-plant_edits(
-    Searcher, "_renamed",
+plant_edits(Searcher, "_renamed",
     lambda: test_forecaster_periods.check_seasons("a short fluctuation of days"),
     fluctuations_are_seasons=("if is_season else SHORT_TERM", "if True else SHORT_TERM"),
 )  # fmt: skip
-plant_edits(
-    component_search, "_with_shorter",
+plant_edits(component_search, "_with_shorter",
     test_forecaster_periods.test_weekends_have_other_hours_than_weekdays,
     weekends_have_the_hours_of_weekdays=("_SHARED * ratio - 1, resolved", "1, resolved"),
 )  # fmt: skip
