@@ -21,6 +21,7 @@ FILES = {
 DOORS = {
     ("bochner.tables.table_model", "bochner.report.page"),
     ("bochner.tables.sensitivity", "bochner.plot"),
+    ("bochner.series.forecaster", "bochner.plot"),
 }
 """Modules that ``report()`` and ``plot()`` import from a higher room when they are called."""
 

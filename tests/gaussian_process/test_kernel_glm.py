@@ -121,8 +121,7 @@ def test_probabilities_are_near_the_true_ones(name):
     np.testing.assert_allclose(found.sum(axis=1), 1.0, atol=1e-12)
     assert np.abs(found - true[1000:]).mean() < 0.06
     np.testing.assert_array_equal(
-        model.log_predictive_density(X[1000:], y[1000:]),
-        np.log(found[np.arange(1000), y[1000:]]),
+        model.log_predictive_density(X[1000:], y[1000:]), np.log(found[np.arange(1000), y[1000:]])
     )
 
 
@@ -153,10 +152,7 @@ def test_they_are_a_regressor_and_a_classifier_that_are_saved_and_cloned(tmp_pat
     for model, target in ((regressor, y), (classifier, labels)):
         fitted = clone(model).set_params(random_state=0).fit(X, target)
         bochner.save(fitted, tmp_path / "model.bochner")
-        for again in (
-            bochner.load(tmp_path / "model.bochner"),
-            pickle.loads(pickle.dumps(fitted)),
-        ):
+        for again in (bochner.load(tmp_path / "model.bochner"), pickle.loads(pickle.dumps(fitted))):
             np.testing.assert_array_equal(again.predict(X), fitted.predict(X))
             assert again.likelihood_ == fitted.likelihood_
     assert regressor.get_params()["likelihood"] == NegativeBinomialLikelihood()

@@ -21,7 +21,6 @@ TABLES = {
     "units": (X * [1e-8, 1.0, 1e8], 1e-100 * Y),
     "outlier": (np.r_[X, [[0.0, 1e6, 0.0]]], np.r_[Y, 0.0]),
 }
-SOME = ("one input", "three rows", "constant target", "units")
 VARIANTS = {
     "learned": {},
     "float32": {"dtype": "float32", "structure": "sparse"},
@@ -29,28 +28,6 @@ VARIANTS = {
     "hmc": {"sampler": "hmc", "structure": "sparse"},
     "printed": {"sampler": gabasr.sampler(2)},
 }
-
-
-@pytest.mark.parametrize(
-    ("name", "variant"),
-    [
-        (name, variant)
-        for variant in VARIANTS
-        for name in (SOME if variant != "learned" else TABLES)
-    ],
-)
-def test_data_as_they_come(name, variant):
-    inputs, y = TABLES[name]
-    model = modulated(**{"n_burn_in": 6, "n_samples": 4, **VARIANTS[variant]}).fit(inputs, y)
-    far = np.concatenate([inputs, inputs + 3.0 * np.ptp(inputs, axis=0)])
-    mean, std = model.predict(far, return_std=True)
-    for values in (mean, std, model.sample_y(far), model.signal_std(far), model.noise_std(far)):
-        assert np.isfinite(values).all()
-    assert (std > 0).all()
-    assert np.isfinite(model.kernel_(far)).all()
-    assert np.isfinite(model.relevance_.importance).all()
-    if name == "constant target":
-        assert_allclose(mean, 0.1, rtol=1e-9)
 
 
 @pytest.mark.parametrize("variant", ["learned", "hmc", "grid", "printed"])

@@ -34,21 +34,10 @@ def check_window():
 
 
 plant_edits(Chunk, "aged", check_forgetting, ages_reversed=("[::-1]", ""))
-plant_edits(
-    RidgeHead,
-    "_add_rows",
-    check_forgetting,
-    a_batch_as_one_row=("forgetting ** len(rows)", "forgetting"),
-)
-plant_edits(
-    RidgeHead,
-    "_remove_rows",
-    check_window,
+plant_edits(RidgeHead, "_add_rows", check_forgetting,
+    a_batch_as_one_row=("forgetting ** len(rows)", "forgetting"))  # fmt: skip
+plant_edits(RidgeHead, "_remove_rows", check_window,
     rows_added_in_place_of_removed=("before - self._sums_of", "before + self._sums_of"),
-)
-plant_edits(
-    FeatureSums,
-    "__sub__",
-    check_window,
-    a_number_of_all_rows=("self.n_samples - other.n_samples,", "self.n_samples,"),
-)
+)  # fmt: skip
+plant_edits(FeatureSums, "__sub__", check_window,
+    a_number_of_all_rows=("self.n_samples - other.n_samples,", "self.n_samples,"))  # fmt: skip

@@ -68,9 +68,7 @@ def changes(owner: object, attribute: str, *checks: Check, name: str = "") -> Ca
 def edited(function, old, new):
     """The function with a line of it changed, which must be there once."""
     function = getattr(function, "py_func", function)  # That of a compiled function
-    # What is compiled from a string has no place for a cache.
     source = textwrap.dedent(inspect.getsource(function))
-    source = source.replace("@compiled(", "@compiled(cache=False, ")
     if source.count(old) != 1:
         raise LookupError(f"{old!r} is not once in {function.__qualname__}; plant the bug anew.")
     scope = {}

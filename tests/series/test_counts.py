@@ -11,7 +11,7 @@ from scipy.stats import binom, kstest, nbinom, poisson
 import bochner
 from bochner import Forecaster
 from bochner.series import count_law, count_levels
-from bochner.series.count_levels import N_COINS, PRIOR, SCORES, Chains
+from bochner.series.count_levels import N_COINS, PRIOR, SCORES, LevelChains
 from bochner.series.count_mixture import CountMixture, sizes
 
 MEANS, SIZES = np.array([[0.2, 3.0], [1.5, 40.0]]), np.array([[1e6, 0.7], [2.0, 1e6]])
@@ -84,7 +84,7 @@ def assert_paths():
     log_levels = -0.3 + 0.8 * SCORES
     logs = np.where(np.isnan(values)[:, None], 0.0, nbinom.logpmf(
         np.nan_to_num(values)[:, None], 1.5, 1.5 / (1.5 + np.exp(log_levels))))  # fmt: skip
-    chains = Chains(times, np.array([4.0]), np.arange(3), logs[:, None])
+    chains = LevelChains(times, np.array([4.0]), np.arange(3), logs[:, None])
     joint = PRIOR * np.exp(logs[0])
     for time in (1, 2):
         step = coins(np.exp(-(times[time] - times[time - 1]) / 4.0))
@@ -116,7 +116,7 @@ def assert_weights():
     effects = count_law.columns_of(law.rows, law.frequencies) @ law.coef
     laws = law._log_levels, *law._dispersions
     patterns, logs = count_law.likelihoods(law.rows.values, effects, *laws)
-    chains = Chains(law.times, law.memories, patterns, logs[:, :, None])
+    chains = LevelChains(law.times, law.memories, patterns, logs[:, :, None])
     evidence = count_levels.filtered(chains)[0][:, 0]
     assert_allclose(np.ptp(np.log(law.weights) - evidence), 0.0, atol=1e-6)
 

@@ -36,6 +36,7 @@ _DIGITS = 3  # Number of significant digits of the smallest error
 _SELDOM = 0.05  # Share of zeros below which they are not stated
 _WHOLE = 100.0  # Size from which numbers have no decimals
 _LARGE = 0.1  # Relative difference of errors that is stated if all past forecasts have its sign
+_MOST_RUNS = 4  # Largest number of groups of steps ahead with errors of their own
 _FEWEST_FORECASTS = 2  # Smallest number of past forecasts that have a standard error
 _CLOSE = 0.08  # Largest difference of a coverage from its level that is not worth a remark
 _INDEPENDENT = 4  # Number of independent values per past forecast, whose errors are correlated
@@ -249,14 +250,34 @@ def period_rows(one: SeriesForecast, level: float) -> tuple[list[str], list[list
 def error_rows(scores: OriginScores) -> tuple[list[str], list[list[str]]]:
     """Return heads and rows of the errors of all methods of one series, the smallest first."""
     names, ours = scores.methods, scores.mae(OURS)
-    errors = [(np.abs(scores.errors[n]), scores.errors[n] ** 2) for n in names]
-    sizes = np.array([(size.mean(), np.sqrt(square.mean())) for size, square in errors])
-    columns = [same_digits(column) for column in sizes.T.tolist()]
-    changes = 100.0 * (sizes[:, 0] / ours - 1.0) if ours else np.full(len(names), np.nan)
-    columns += [[text for change in changes for text in signed([change], "%")]]
+    squares = [float(np.sqrt(np.mean(scores.errors[name] ** 2))) for name in names]
+    sizes = [list(map(scores.mae, names)), squares, list(map(scores.mase, names))]
+    columns = [same_digits(column) for column in sizes]
+    columns.append([percent(0.01 * scores.smape(name), digits=1) for name in names])
+    columns.append([_relative(scores.mae(name), ours) for name in names])
     columns[-1][names.index(OURS)] = ""
-    heads = ["method", "mean absolute error", "RMSE", f"error relative to {OURS}"]
+    heads = ["method", "mean absolute error", "RMSE", "MASE", "sMAPE", f"error relative to {OURS}"]
     return heads, [list(row) for row in zip(names, *columns, strict=True)]
+
+
+def _relative(error: float, reference: float) -> str:
+    return signed([100.0 * (error / reference - 1.0) if reference else np.nan], "%")[0]
+
+
+def horizon_rows(scores: OriginScores) -> tuple[list[str], list[list[str]]]:
+    """Return heads and rows of the errors of the model by the number of steps ahead."""
+    other, runs = best_other([scores]), np.array_split(np.unique(scores.steps), _MOST_RUNS)
+    runs = [run for run in runs if len(run)]
+    parts = [scores.part(np.isin(scores.steps, run)) for run in runs]
+    names = [f"{run[0]} to {run[-1]}" if len(run) > 1 else str(run[0]) for run in runs]
+    sizes = [(one.mae(OURS), one.mase(OURS), float(one.crps.mean())) for one in parts]
+    errors, scaled, crps = (same_digits(column) for column in zip(*sizes, strict=True))
+    shares = [[percent(0.01 * o.smape(OURS), digits=1), percent(o.coverage)] for o in parts]
+    changes = [_relative(one.mae(other), one.mae(OURS)) for one in parts]
+    heads = ["steps ahead", "mean absolute error", "MASE", "CRPS", "sMAPE", "coverage"]
+    rows = zip(names, errors, scaled, crps, shares, changes, strict=True)
+    texts = [[*row, *pair, change] for *row, pair, change in rows]
+    return [*heads, f"\u201c{other}\u201d relative to {OURS}"], texts
 
 
 def series_rows(
@@ -317,8 +338,8 @@ def _is_settled(scores: Collection[OriginScores], other: str, change: float) -> 
     """Return whether errors differ by two standard errors, or alike in all past forecasts."""
     gaps = []
     for one in scores:
-        errors = one.errors if len(scores) == 1 else one.scaled
-        gap = np.abs(errors[OURS]) - np.abs(errors[other])
+        unit = 1.0 if len(scores) == 1 else one.scale
+        gap = (np.abs(one.errors[OURS]) - np.abs(one.errors[other])) / unit
         gaps += [gap[one.origins == origin].mean() for origin in np.unique(one.origins)]
     gaps = [gap for gap in gaps if np.isfinite(gap)]
     if len(gaps) < _FEWEST_FORECASTS:

@@ -99,10 +99,6 @@ class FourierFeatures(
     masses : {"exact", "least_squares"}, default="exact"
         Masses of the parts of a measure; ``"least_squares"`` fits them to the kernel on 50 rows
         (He et al., Algorithm 2).
-    pairs : {"matched", "grid"}, default="matched"
-        How a :class:`~bochner.kernels.LocallyStationary` kernel pairs frequencies of the lag with
-        frequencies of the midpoint: ``"matched"`` draws a new pair for each feature, ``"grid"``
-        forms all pairs of fewer frequencies.
     output : {"left", "concatenated"}, default="left"
         Features that :meth:`transform` returns: the left features, or the left features followed by
         the right features that differ from them, as He et al. use in linear classifiers.
@@ -160,7 +156,6 @@ class FourierFeatures(
         weights: str = "sampled",
         decomposition: str | Decomposition = "auto",
         masses: str = "exact",
-        pairs: str = "matched",
         output: str = "left",
         length_scale: LengthScale | str = "median",
         dtype: DTypeLike | None = None,
@@ -172,7 +167,6 @@ class FourierFeatures(
         self.weights = weights
         self.decomposition = decomposition
         self.masses = masses
-        self.pairs = pairs
         self.output = output
         self.length_scale = length_scale
         self.dtype = dtype
@@ -232,7 +226,6 @@ class FourierFeatures(
             weights=self.weights,
             decomposition=self.decomposition,
             masses=self.masses,
-            pairs=self.pairs,
         )
         if self.output == "concatenated" and approximation.frequencies.dim_right != X.shape[1]:
             raise ValueError(

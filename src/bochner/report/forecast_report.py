@@ -15,6 +15,7 @@ from bochner.comparison.forecast_words import (
     error_rows,
     forecast_coverage,
     forecast_verdict,
+    horizon_rows,
     input_rows,
     missing_times,
     model_facts,
@@ -44,6 +45,13 @@ _MASE = (
     "season apart, of which those before a forecast count."
 )
 """Explanation of scaled errors, which make series of different sizes comparable."""
+
+_SCORES = (
+    f"{_MASE} The CRPS measures the whole predictive distribution, in units of the values; without "
+    "a distribution it is the mean absolute error. The sMAPE of a value y with the forecast f is "
+    "200 |y \u2212 f| / (|y| + |f|) per cent."
+)
+"""Explanation of the scores of a single series."""
 
 _INPUTS = " Among the other methods, only the linear regression uses the known inputs."
 _JOINT = "Intervals are those of means and totals, from joint draws of all steps."
@@ -154,12 +162,12 @@ def _parts(
         blocks.append(Table(f"Forecast by {heads[0]}", heads, _cells(rows), note))
     yield Section("forecast", "Forecast", blocks)
     if scores is not None:
-        yield Section("errors", "Errors from past origins", [_errors(scores)])
+        yield Section("errors", "Errors from past origins", _errors(scores))
     yield Section("components", "Components", _components(model, one, level))
     yield Section("values", "Values", [_values(one, level, out)])
 
 
-def _errors(scores: OriginScores) -> Table:
+def _errors(scores: OriginScores) -> list[Block]:
     regression = _INPUTS if REGRESSION in scores.errors else ""
     note = (
         f"Forecasts of {counted(scores.horizon, 'step')} from "
@@ -169,7 +177,10 @@ def _errors(scores: OriginScores) -> Table:
     )
     heads, rows = error_rows(scores)
     own = scores.methods.index(OURS)
-    return Table("Errors on values that were held out", heads, _cells(rows), note, emphasized=own)
+    title = "Errors on values that were held out"
+    blocks: list[Block] = [Table(title, heads, _cells(rows), note, emphasized=own)]
+    heads, rows = horizon_rows(scores)
+    return [*blocks, Table("Errors by the number of steps ahead", heads, _cells(rows), _SCORES)]
 
 
 def _components(model: Forecaster, one: SeriesForecast, level: float) -> list[Block]:

@@ -17,7 +17,7 @@ from scipy.special import logsumexp
 from bochner._base.arrays import Array, Index, as_array
 from bochner._base.descent import minimised
 from bochner._base.registry import register
-from bochner.series.count_levels import N_COINS, PRIOR, SCORES, Chains, filtered, smoothed
+from bochner.series.count_levels import N_COINS, PRIOR, SCORES, LevelChains, filtered, smoothed
 from bochner.series.count_mixture import CountMixture, log_probabilities, sizes
 from bochner.series.series_law import Period
 from bochner.series.series_model import TINY, ScaledSeries, SeriesUnits
@@ -201,7 +201,7 @@ class CountLaw:
         joined = joined.part(np.argsort(joined.times, kind="stable"))
         effects = columns_of(joined, self.frequencies) @ self.coef
         laws = likelihoods(joined.values, effects, self._log_levels, *self._dispersions)
-        chains = Chains(joined.times, self.memories, laws[0], laws[1][:, :, None])
+        chains = LevelChains(joined.times, self.memories, laws[0], laws[1][:, :, None])
         # Forecasts need no pass back from later rows.
         is_later = rows.times[0] > self.times[-1]
         states = filtered(chains, keep=True)[1] if is_later else smoothed(chains)
@@ -257,7 +257,7 @@ def learn_counts(
     ).T
     memories = step * np.array(_MEMORIES)
     grid = level + log_changes(stds), inverse_sizes[:, None], excesses[:, None]
-    chains = Chains(learned.times, memories, *likelihoods(learned.values, log_effects, *grid))
+    chains = LevelChains(learned.times, memories, *likelihoods(learned.values, log_effects, *grid))
     evidence = filtered(chains)[0].ravel()
     weights = np.exp(evidence - logsumexp(evidence))
     order = np.argsort(-weights, kind="stable")

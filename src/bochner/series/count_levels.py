@@ -46,7 +46,7 @@ def transitions(correlations: Array) -> Array:
     return as_array(moves / moves.sum(axis=2, keepdims=True))
 
 
-class Chains(NamedTuple):
+class LevelChains(NamedTuple):
     """Times (n,), memories (m,), and log likelihoods (u, q, s) by pattern (n,) of the times.
 
     The m chains have q observation laws each; with one memory per law, q is one and the log
@@ -75,7 +75,7 @@ class Chains(NamedTuple):
         return np.exp(self.log_likelihoods - peaks[..., None]), peaks
 
 
-def filtered(chains: Chains, keep: bool = False) -> tuple[Array, Array]:
+def filtered(chains: LevelChains, keep: bool = False) -> tuple[Array, Array]:
     """Return log evidences (m, q), and the filtered states (n or 1, m, q, s) or only the last."""
     (likelihoods, peaks), moves, n = chains.likelihoods(), chains.moves(), len(chains.times)
     state = np.broadcast_to(PRIOR, (len(chains.memories), *likelihoods.shape[-2:]))
@@ -90,7 +90,7 @@ def filtered(chains: Chains, keep: bool = False) -> tuple[Array, Array]:
     return evidence, np.array(states)
 
 
-def smoothed(chains: Chains) -> Array:
+def smoothed(chains: LevelChains) -> Array:
     """Return the probabilities (n, m, q, s) of states at all times, given all counts."""
     (likelihoods, _), moves, states = (
         chains.likelihoods(),

@@ -52,8 +52,8 @@ _LEAST_SHARED = 300
 """Smallest number of rows for a fit by several threads: with 500 rows, two threads take 10 % less
 time, with 100 rows 30 % more."""
 
-Predictive = PredictiveMixture | CountMixture
-"""Predictive laws of values at several times."""
+PredictiveLaw = PredictiveMixture | CountMixture
+"""PredictiveLaw laws of values at several times."""
 
 
 class Ahead(NamedTuple):
@@ -315,7 +315,7 @@ class SeriesForecasts:
         }
         return cls(fitted, ahead, is_single)
 
-    def laws(self) -> dict[str, Predictive]:
+    def laws(self) -> dict[str, PredictiveLaw]:
         """Return the predictive law of each series."""
         return {name: one.law.predict(self.ahead[name].rows) for name, one in self.fitted.items()}
 
@@ -358,7 +358,9 @@ class SeriesForecasts:
 
         return self.by_name(of_series)
 
-    def framed(self, laws: Mapping[str, Predictive], values: Callable[[Predictive], Array]) -> Any:
+    def framed(
+        self, laws: Mapping[str, PredictiveLaw], values: Callable[[PredictiveLaw], Array]
+    ) -> Any:
         """Return values (h,) of each law, in one data frame if the series share an index."""
         results = self.each(lambda name: values(laws[name]))
         return results if self.is_single else in_one_frame(results)

@@ -237,8 +237,10 @@ class Forecaster(BaseEstimator):
     ) -> Any:
         """Return sample paths (h, n_samples): joint draws of new values at all times.
 
-        Times must lie after the last known value of the series. Raises ValueError otherwise, or as
-        ``predict``.
+        Times must lie after the last known value of the series. With equal integers as
+        ``random_state``, draws with other inputs ``X`` have the same noise, trend and seasons, so
+        that their differences are draws of the effect of the inputs. Raises ValueError otherwise,
+        or as ``predict``.
         """
         count = as_count("n_samples", n_samples)
         (rng,) = generators(random_state, 1)
@@ -335,12 +337,35 @@ class Forecaster(BaseEstimator):
             One row per forecast: ``origin`` (number of training values), ``step`` (1 to
             ``horizon``), ``observed``, ``predicted``, ``lower``, ``upper``, ``covered``,
             ``scaled_error`` (the error divided by the mean absolute seasonal difference of the
-            training values; its mean absolute value is the MASE) and
-            ``log_density``; ``series`` is the name if there are several. The result is a data
-            frame with ``time`` if ``y`` is a pandas object.
+            training values; its mean absolute value is the MASE), ``smape`` (200 |y - f| / (|y| +
+            |f|), per cent), ``crps`` (the continuous ranked probability score of the predictive
+            distribution, in units of ``y``) and ``log_density``; ``series`` is the name if there
+            are several. The result is a data frame with ``time`` if ``y`` is a pandas object.
         """
         self._check_parameters()
         return rolling_table(self, y, X, times, horizon, n_origins, stride, level, season_length)
+
+    def plot(
+        self,
+        horizon: ArrayLike,
+        X: object = None,
+        *,
+        components: bool = False,
+        level: float = 0.9,
+        ax: Any = None,
+        theme: str = "light",
+    ) -> Any:
+        """Draw the last values and the forecast with its intervals, or with ``components`` those.
+
+        ``horizon`` and ``X`` are those of ``predict``. The display is that of
+        :func:`bochner.plot.forecast` or :func:`bochner.plot.components`, which have more options.
+        Raises ValueError for several series: use ``of``.
+        """
+        from bochner import plot
+
+        if components:
+            return plot.components(self, horizon, X, level=level, ax=ax, theme=theme)
+        return plot.forecast(self, horizon, inputs=X, level=level, ax=ax, theme=theme)
 
     def of(self, name: str) -> "Forecaster":
         """Return a forecaster of the named series alone.
