@@ -114,8 +114,7 @@ def assert_weights():
     """Laws have weights in proportion to the evidence of their own parameters."""
     law = law_of(counts_of(np.random.default_rng(8), 120)).series_["y"].law
     effects = count_law.columns_of(law.rows, law.frequencies) @ law.coef
-    laws = law._log_levels, *law._dispersions
-    patterns, logs = count_law.likelihoods(law.rows.values, effects, *laws)
+    patterns, logs = count_law.likelihoods(law.rows.values, effects, *law.laws)
     chains = LevelChains(law.times, law.memories, patterns, logs[:, :, None])
     evidence = count_levels.filtered(chains)[0][:, 0]
     assert_allclose(np.ptp(np.log(law.weights) - evidence), 0.0, atol=1e-6)
@@ -162,7 +161,7 @@ def assert_draws(n_samples=40_000):
         assert_allclose(found, mass[:6, step], atol=5.0 / np.sqrt(n_samples))
     own, step, both = model.series_["y"].law, 1.0 / 199.0, 0.0
     states = own._states(own.rows.part(slice(-1, None)))[0]
-    laws = zip(own.weights, np.exp(own._log_levels), own.memories, states, strict=True)
+    laws = zip(own.weights, np.exp(own.laws[0]), own.memories, states, strict=True)
     for weight, rate, memory, state in laws:
         moves, far = coins(np.exp(-step / memory)), coins(np.exp(-5.0 * step / memory))
         both += weight * (state @ moves) @ (rate * (far @ rate))

@@ -131,15 +131,12 @@ class CountLaw:
 
     def predict(self, rows: ScaledSeries) -> CountMixture:
         """Return the predictive laws of counts at rows in order of time."""
-        parameters = np.broadcast_arrays(self._log_levels, *self._dispersions)
+        parameters = np.stack(np.broadcast_arrays(*self.laws), axis=-1).reshape(-1, 3)
         # Laws that differ in memory alone have one mean and dispersion: their weights are added.
-        laws, which = np.unique(
-            np.stack(parameters, -1).reshape(-1, 3), axis=0, return_inverse=True
-        )
+        laws, which = np.unique(parameters, axis=0, return_inverse=True)
         weights = np.zeros((len(laws), len(rows)))
-        np.add.at(
-            weights, which, (self._states(rows) * self.weights[:, None]).reshape(len(rows), -1).T
-        )
+        states = self._states(rows) * self.weights[:, None]
+        np.add.at(weights, which, states.reshape(len(rows), -1).T)
         kept = weights.max(axis=1) > _NEGLIGIBLE
         log_levels, inverse_sizes, excesses = laws[kept].T[..., None]
         means = _means(log_levels, columns_of(rows, self.frequencies) @ self.coef)
@@ -148,7 +145,7 @@ class CountLaw:
 
     def components_at(self, rows: ScaledSeries) -> dict[str, PredictiveMixture]:
         """Return the laws of the components of the log mean, by name, at rows in order of time."""
-        states, log_levels = self._states(rows), self._log_levels
+        states, log_levels = self._states(rows), self.laws[0]
         means = np.sum(states * log_levels, axis=2).T
         variances = np.sum(states * log_levels**2, axis=2).T - means**2
         laws = {"trend": (means, variances, self.weights)}
@@ -169,11 +166,11 @@ class CountLaw:
         chances = np.cumsum(self._states(last)[0, laws], axis=1)
         heads = np.sum(rng.random(n_samples)[:, None] * chances[:, -1:] > chances, axis=1)
         effects = columns_of(rows, self.frequencies) @ self.coef
-        draws = np.empty((n_samples, len(rows)))
+        draws, log_levels = np.empty((n_samples, len(rows))), self.laws[0]
         for time, length in enumerate(np.diff(rows.times, prepend=last.times)):
             kept = 0.5 + 0.5 * np.exp(-length / self.memories[laws])
             heads = rng.binomial(heads, kept) + rng.binomial(N_COINS - heads, 1.0 - kept)
-            means = _means(self._log_levels[laws, heads], effects[time])
+            means = _means(log_levels[laws, heads], effects[time])
             size = sizes(means, self.inverse_sizes[laws], self.excesses[laws])
             draws[:, time] = rng.poisson(rng.gamma(size, means / size))
         return draws
@@ -184,14 +181,10 @@ class CountLaw:
         return [*self.names, *self.names, *["inputs"] * self.inputs.shape[1]]
 
     @property
-    def _log_levels(self) -> Array:
-        """Log levels (c, s) of the states."""
-        return self.level + log_changes(self.stds)
-
-    @property
-    def _dispersions(self) -> tuple[Array, Array]:
-        """Inverse sizes (c, 1) and excesses (c, 1)."""
-        return self.inverse_sizes[:, None], self.excesses[:, None]
+    def laws(self) -> tuple[Array, Array, Array]:
+        """Log levels (c, s) of the states, inverse sizes (c, 1) and excesses (c, 1)."""
+        log_levels = self.level + log_changes(self.stds)
+        return log_levels, self.inverse_sizes[:, None], self.excesses[:, None]
 
     def _states(self, rows: ScaledSeries) -> Array:
         """Return the probabilities (h, c, s) of the states at rows in order of time."""
@@ -200,8 +193,8 @@ class CountLaw:
         joined = past.joined(rows.part(~np.isin(rows.times, past.times)))
         joined = joined.part(np.argsort(joined.times, kind="stable"))
         effects = columns_of(joined, self.frequencies) @ self.coef
-        laws = likelihoods(joined.values, effects, self._log_levels, *self._dispersions)
-        chains = LevelChains(joined.times, self.memories, laws[0], laws[1][:, :, None])
+        patterns, logs = likelihoods(joined.values, effects, *self.laws)
+        chains = LevelChains(joined.times, self.memories, patterns, logs[:, :, None])
         # Forecasts need no pass back from later rows.
         is_later = rows.times[0] > self.times[-1]
         states = filtered(chains, keep=True)[1] if is_later else smoothed(chains)
@@ -249,69 +242,37 @@ def learn_counts(
     """Learn the law of counts from the last rows, with those of the seasons that they show."""
     learned = rows.part(slice(-n_learned, None))
     step, known = float(units.ranges(units.step)), learned.part(learned.known)
-    harmonics, effects = _effects(known, seasons, step)
-    log_effects = columns_of(learned, harmonics.frequencies) @ effects.coef
-    level = float(np.log(known.values.sum() / np.sum(np.exp(log_effects[learned.known]))))
-    stds, inverse_sizes, excesses = np.array(
-        [(std, *dispersion) for std in _STDS for dispersion in _DISPERSIONS]
-    ).T
+    effects = _effects(known, seasons, step)
+    logs = columns_of(learned, effects.frequencies) @ effects.coef
+    level = float(np.log(known.values.sum() / np.sum(np.exp(logs[learned.known]))))
+    grid = [(std, *dispersion) for std in _STDS for dispersion in _DISPERSIONS]
+    stds, inverse_sizes, excesses = np.array(grid).T
     memories = step * np.array(_MEMORIES)
-    grid = level + log_changes(stds), inverse_sizes[:, None], excesses[:, None]
-    chains = LevelChains(learned.times, memories, *likelihoods(learned.values, log_effects, *grid))
+    laws = level + log_changes(stds), inverse_sizes[:, None], excesses[:, None]
+    chains = LevelChains(learned.times, memories, *likelihoods(learned.values, logs, *laws))
     evidence = filtered(chains)[0].ravel()
     weights = np.exp(evidence - logsumexp(evidence))
     order = np.argsort(-weights, kind="stable")
     kept = np.sort(order[: int(np.searchsorted(np.cumsum(weights[order]), _KEPT)) + 1])
-    which_memory, which = np.divmod(kept, len(stds))
-    return CountLaw(
-        units,
-        rows.times,
-        np.where(rows.known, rows.values, 0.0),
-        rows.known,
-        rows.inputs,
-        harmonics.names,
-        harmonics.frequencies,
-        effects.coef,
-        effects.cov,
-        level,
-        weights[kept] / weights[kept].sum(),
-        stds[which],
-        memories[which_memory],
-        inverse_sizes[which],
-        excesses[which],
-        rows.clock,
-    )
-
-
-class _Harmonics(NamedTuple):
-    """Angular frequencies (k,), their numbers (k,) within the seasons, and names of the seasons."""
-
-    frequencies: Array
-    numbers: Array
-    names: list[str]
-
-    @classmethod
-    def of(cls, seasons: Seasons, step: float) -> "_Harmonics":
-        """Return the harmonics of seasons that rows ``step`` apart resolve."""
-        each = [
-            (2.0 * np.pi * number / length, float(number), name)
-            for length, name in seasons
-            for number in range(1, 1 + min(_HARMONICS, int(0.5 * length / step + _ROUNDING)))
-        ]
-        frequencies, numbers = np.array([pair[:2] for pair in each]).reshape(-1, 2).T
-        return cls(frequencies, numbers, [name for *_, name in each])
+    place, which = np.divmod(kept, len(stds))
+    data = rows.times, np.where(rows.known, rows.values, 0.0), rows.known, rows.inputs
+    mixture = weights[kept] / weights[kept].sum(), stds[which], memories[place]
+    dispersions = inverse_sizes[which], excesses[which]
+    return CountLaw(units, *data, *effects[:4], level, *mixture, *dispersions, rows.clock)
 
 
 class _Effects(NamedTuple):
-    """Mode (p,), covariance (p, p) and log evidence of the effects of harmonics and inputs."""
+    """Seasons and angular frequencies (k,) of harmonics; effects, covariance and log evidence."""
 
+    names: list[str]
+    frequencies: Array
     coef: Array
     cov: Array
     evidence: float
 
 
-def _effects(rows: ScaledSeries, seasons: Seasons, step: float) -> tuple[_Harmonics, _Effects]:
-    """Return the harmonics of seasons that raise the evidence, and effects with the inputs."""
+def _effects(rows: ScaledSeries, seasons: Seasons, step: float) -> _Effects:
+    """Return the effects of inputs, and of the seasons that raise the evidence."""
     span = float(rows.times[-1] - rows.times[0]) + step
     usable = [each for each in seasons if 2.0 * step <= each[0] * (1.0 + _ROUNDING)
               and _FEWEST_PERIODS * each[0] <= span * (1.0 + _ROUNDING)]  # fmt: skip
@@ -319,20 +280,24 @@ def _effects(rows: ScaledSeries, seasons: Seasons, step: float) -> tuple[_Harmon
     window = longest * np.ceil(_WINDOW * step / longest)
     offset = np.log(_moving_means(rows, min(window, 0.5 * span)))
 
-    def fitted(chosen: Seasons, std: float) -> tuple[_Harmonics, _Effects]:
-        harmonics = _Harmonics.of(chosen, step)
-        numbers = np.tile(harmonics.numbers, 2)
-        inputs = np.full(rows.inputs.shape[1], _INPUT_STD)
-        stds = np.concatenate((std / numbers, inputs))
-        columns = columns_of(rows, harmonics.frequencies)
-        return harmonics, _regression(rows.values, offset, columns, stds)
+    def fitted(chosen: Seasons, std: float) -> _Effects:
+        harmonics = [
+            (2.0 * np.pi * number / length, std / number, name)
+            for length, name in chosen
+            for number in range(1, 1 + min(_HARMONICS, int(0.5 * length / step + _ROUNDING)))
+        ]
+        frequencies, stds = np.array([each[:2] for each in harmonics]).reshape(-1, 2).T
+        columns = columns_of(rows, frequencies)
+        stds = np.concatenate((stds, stds, np.full(rows.inputs.shape[1], _INPUT_STD)))
+        names = [name for *_, name in harmonics]
+        return _Effects(names, frequencies, *_regression(rows.values, offset, columns, stds))
 
     chosen, best = list[tuple[float, str]](), fitted([], 1.0)
     while left := [each for each in usable if each not in chosen]:
         options = [([*chosen, each], std) for each in left for std in _SEASON_STDS]
         fits = [fitted(*option) for option in options]
-        place = int(np.argmax([effects.evidence for _, effects in fits]))
-        if fits[place][1].evidence <= best[1].evidence:
+        place = int(np.argmax([fit.evidence for fit in fits]))
+        if fits[place].evidence <= best.evidence:
             break
         chosen, best = options[place][0], fits[place]
     return best
@@ -349,8 +314,10 @@ def _moving_means(rows: ScaledSeries, window: float) -> Array:
     return as_array((sums[end] - sums[first] + mean) / (end - first + 1.0))
 
 
-def _regression(values: Array, offset: Array, columns: Array, stds: Array) -> _Effects:
-    """Return the effects of columns on log means, as in a Poisson regression with normal priors.
+def _regression(
+    values: Array, offset: Array, columns: Array, stds: Array
+) -> tuple[Array, Array, float]:
+    """Return effects on log means by a Poisson regression, their covariance, and its evidence.
 
     The log likelihood is divided by the ratio of the variance of the values to their mean.
     """
@@ -369,5 +336,4 @@ def _regression(values: Array, offset: Array, columns: Array, stds: Array) -> _E
     rates = np.exp(np.minimum(offset + columns @ coef, _LARGEST))
     precision = (columns.T * rates) @ columns / ratio + np.diag(precisions)
     log_ratio = float(np.linalg.slogdet(precision)[1] - np.sum(np.log(precisions)))
-    cov = as_array(np.linalg.inv(precision)[1:, 1:])
-    return _Effects(coef[1:], cov, -value - 0.5 * log_ratio)
+    return coef[1:], as_array(np.linalg.inv(precision)[1:, 1:]), -value - 0.5 * log_ratio
