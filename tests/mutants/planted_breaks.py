@@ -8,6 +8,7 @@ from bochner.series import series_model as model
 from bochner.series.calendar_patterns import CalendarPattern
 from bochner.series.components import LevelShifts
 from bochner.series.series_law import SeriesLaw
+from bochner.series.timelines import Timeline
 
 for name, old, new in (
     ("later_values_tell_nothing", "- gains[t] @ slope", ""),
@@ -64,3 +65,10 @@ planted(
 planted(test_calendar_patterns.assert_effect, name="effects_are_half_as_large")(
     edit(SeriesLaw, "input_effects", "return mean * unit", "return 0.5 * mean * unit")
 )
+planted(
+    lambda: test_calendar_patterns.assert_forecast("month to its end"),
+    name="ends_of_months_are_days_of_the_next",
+)(edit(Timeline, "local_days", "self.offset < 0.0", "False"))
+planted(
+    lambda: test_calendar_patterns.assert_forecast("week to Sunday"), name="weeks_begin_on_Sunday"
+)(edit(calendar_patterns, "_labels", "first -= timedelta(width - 1)", "pass"))

@@ -74,25 +74,41 @@ planted(check_origins, name="first_origins_have_nothing_before_them")(
 
 
 plant_edits(
-    calendars, "holiday_inputs", test_holidays.test_holidays_of_germany, users=(test_holidays,),
-    the_last_year_has_no_holidays=("days.max().item().year + 1", "days.max().item().year"),
-    holidays_have_two_effects=('(names != "") & ~np.isin(names, frequent)', '(names != "")'),
-)  # fmt: skip
-planted(test_holidays.test_holidays_of_one_date_share_an_effect, name="all_dates_are_known")(
-    edit(calendars, "holiday_inputs", "names[:n_known].tolist(), days[:n_known].tolist()",
-         "names.tolist(), days.tolist()", test_holidays)
-)  # fmt: skip
+    calendars,
+    "holiday_inputs",
+    test_holidays.test_holidays_of_germany,
+    users=(test_holidays,),
+    the_last_year_has_no_holidays=("_ONE_DAY).item().year + 1", "_ONE_DAY).item().year"),
+)
+plant_edits(
+    calendars,
+    "holiday_inputs",
+    test_holidays.test_holidays_of_one_date_share_an_effect,
+    users=(test_holidays,),
+    holidays_have_two_effects=("columns.pop(name) for", "columns[name] for"),
+    all_dates_are_known=("min(beyond, n_known)", "beyond"),
+)
 planted(
     test_holidays.test_holidays_of_one_date_share_an_effect,
     name="a_holiday_of_one_date_has_an_effect",
 )(lambda patch: patch.setattr(calendars, "_FEWEST_DATES", 1))
 planted(test_holidays.test_all_hours_of_a_date_are_one_date, name="hours_count_as_dates")(
-    edit(calendars, "holiday_inputs", "pairs = set(zip(", "pairs = list(zip(", test_holidays)
-)
+    edit(calendars, "holiday_inputs", "int(first < min(beyond, n_known))",
+         "max(min(beyond, n_known) - first, 0)", test_holidays)
+)  # fmt: skip
 planted(test_holidays.test_hours_follow_the_local_clock, name="holidays_begin_in_greenwich")(
     edit(calendars, "holiday_inputs", "read_dates(times).clock", "read_dates(times).utc",
          test_holidays)
 )  # fmt: skip
+planted(lambda: test_holidays.assert_counts("months"), name="holidays_are_worked")(
+    edit(calendars, "holiday_inputs", "holidays=dates", "holidays=dates[:0]", test_holidays)
+)
+planted(lambda: test_holidays.assert_counts("weeks to Saturday"), name="all_weeks_begin")(
+    edit(calendars, "_spans", "6 * ends_with_it", "0 * ends_with_it")
+)
+planted(lambda: test_holidays.assert_counts("quarters"), name="all_quarters_begin")(
+    edit(calendars, "_spans", "months - (n_months - 1)", "months")
+)
 
 
 def check_any_order():
