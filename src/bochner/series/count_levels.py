@@ -24,19 +24,11 @@ SCORES = (2.0 * HEADS - N_COINS) / np.sqrt(N_COINS)  # States with mean zero and
 PRIOR = binom(N_COINS, HEADS) / 2.0**N_COINS  # Stationary probabilities
 
 
-def _eigenfunctions() -> Array:
-    """Return the Krawtchouk polynomials (s, s): coefficients of (1 - z)^x (1 + z)^(N - x)."""
-    rows = []
-    for n_heads in range(N_COINS + 1):
-        row = np.ones(1)
-        for coin in range(N_COINS):
-            row = np.convolve(row, [1.0, -1.0 if coin < n_heads else 1.0])
-        rows.append(row)
-    return np.array(rows)
-
-
-_FUNCTIONS = _eigenfunctions()
-"""Right eigenvectors of all transitions, in columns; they are their own inverse up to 2^N."""
+_FUNCTIONS = np.array(
+    [np.poly(np.repeat([1.0, -1.0], [heads, N_COINS - heads])) for heads in range(N_COINS + 1)]
+)
+"""Right eigenvectors of all transitions, in columns; they are their own inverse up to 2^N. Rows are
+coefficients of :math:`(1 - z)^x (1 + z)^{N - x}`: Krawtchouk polynomials."""
 
 
 def transitions(correlations: Array) -> Array:
@@ -69,15 +61,11 @@ class LevelChains(NamedTuple):
 
         return lambda time: of_length(lengths[time])
 
-    def likelihoods(self) -> tuple[Array, Array]:
-        """Return likelihoods with a maximum of one over the states, and the log maxima."""
-        peaks = self.log_likelihoods.max(axis=-1)
-        return np.exp(self.log_likelihoods - peaks[..., None]), peaks
-
 
 def filtered(chains: LevelChains, keep: bool = False) -> tuple[Array, Array]:
     """Return log evidences (m, q), and the filtered states (n or 1, m, q, s) or only the last."""
-    (likelihoods, peaks), moves, n = chains.likelihoods(), chains.moves(), len(chains.times)
+    moves, n, peaks = chains.moves(), len(chains.times), chains.log_likelihoods.max(axis=-1)
+    likelihoods = np.exp(chains.log_likelihoods - peaks[..., None])
     state = np.broadcast_to(PRIOR, (len(chains.memories), *likelihoods.shape[-2:]))
     evidence, states = np.zeros(state.shape[:-1]), []
     for time, pattern in enumerate(chains.patterns.tolist()):
@@ -92,12 +80,9 @@ def filtered(chains: LevelChains, keep: bool = False) -> tuple[Array, Array]:
 
 def smoothed(chains: LevelChains) -> Array:
     """Return the probabilities (n, m, q, s) of states at all times, given all counts."""
-    (likelihoods, _), moves, states = (
-        chains.likelihoods(),
-        chains.moves(),
-        filtered(chains, True)[1],
-    )
-    later = np.ones(states.shape[1:])
+    moves, states = chains.moves(), filtered(chains, keep=True)[1]
+    logs, later = chains.log_likelihoods, np.ones(states.shape[1:])
+    likelihoods = np.exp(logs - logs.max(axis=-1, keepdims=True))
     for time in range(len(states) - 2, -1, -1):
         later = (later * likelihoods[chains.patterns[time + 1]]) @ moves(time).mT
         later = later / np.maximum(later.max(axis=-1, keepdims=True), _TINY)

@@ -12,7 +12,6 @@ _POISSON = 1e-6
 a Poisson law by less than a millionth of the variance per unit of the mean."""
 
 _ROUNDING = 1e-10  # Tolerance of distribution functions at quantiles: more than rounding errors
-_MOST_DOUBLINGS = 60  # Doublings after which the bracket of a quantile has passed 10^18
 
 
 def sizes(means: Array, inverse_sizes: Array, excesses: Array) -> Array:
@@ -26,10 +25,8 @@ def sizes(means: Array, inverse_sizes: Array, excesses: Array) -> Array:
 def log_probabilities(counts: Array, means: Array, sizes_of_laws: Array) -> Array:
     """Return log probabilities of counts under negative binomial laws."""
     r = sizes_of_laws
-    coefficient = -betaln(r, counts + 1.0) - np.log(r + counts)
-    return as_array(
-        coefficient - r * np.log1p(means / r) + counts * (np.log(means) - np.log(r + means))
-    )
+    odds = -r * np.log1p(means / r) + counts * (np.log(means) - np.log(r + means))
+    return as_array(odds - betaln(r, counts + 1.0) - np.log(r + counts))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -63,10 +60,7 @@ class CountMixture:
         """Return quantiles (h, q): the least counts whose probability of no more is a level."""
         shape = self.means.shape[1], len(levels)
         lower, upper = np.full(shape, -1.0), np.ones(shape)
-        for _ in range(_MOST_DOUBLINGS):
-            is_below = self._distribution(upper) < levels - _ROUNDING
-            if not is_below.any():
-                break
+        while (is_below := self._distribution(upper) < levels - _ROUNDING).any():
             lower, upper = np.where(is_below, upper, lower), np.where(is_below, 2 * upper, upper)
         while (upper - lower).max() > 1.0:
             middle = np.floor(0.5 * (lower + upper))

@@ -202,14 +202,12 @@ def fitted_series(
 
 def _fitted_counts(series: SeriesRows, seasons: Sequence[tuple[float, str]]) -> FittedSeries:
     """Fit the law of counts to one series, with seasons in units of the times."""
-    learned, earlier = series.learned, series.earlier
+    learned, end = series.learned, len(series.earlier.times) + len(series.learned.times)
     units = SeriesUnits.of(learned.times, learned.values, learned.inputs)
     units = replace(units, centre=0.0, deviation=1.0)
-    rows = [
-        units.rows(part.times, part.values, part.inputs, part.clock) for part in (earlier, learned)
-    ]
+    rows = units.rows(series.times, series.values, series.inputs, series.clock)
     lengths = [(float(units.ranges(length)), name) for length, name in seasons]
-    law = learn_counts(rows[0].joined(rows[1]), len(rows[1]), units, lengths)
+    law = learn_counts(rows.part(slice(0, end)), len(learned.times), units, lengths)
     return FittedSeries(series.timeline, law, series.input_names)
 
 

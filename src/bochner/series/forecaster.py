@@ -60,9 +60,8 @@ class Forecaster(BaseEstimator):
         the values allow: ``"sqrt"`` needs values of zero or more, ``"log"`` values above zero.
         ``"floor"`` models nonnegative values untransformed and replaces negative forecasts by zero;
         ``"auto"`` takes it in place of ``"none"`` if two or more values are zero and none is below.
-        ``"counts"`` is a negative binomial law of whole numbers, with a level that varies, seasons
-        of the calendar and known inputs; ``"auto"`` takes it if more than half of the values are
-        zero and all are whole numbers.
+        ``"counts"`` is a negative binomial law of whole numbers; ``"auto"`` takes it if all values
+        are whole numbers and more than half are zero.
     find_cycle : bool, default=True
         Whether to search for a cycle: a wave with a drifting phase, such as the sunspot cycle.
     find_breaks : bool, default=True
@@ -107,11 +106,9 @@ class Forecaster(BaseEstimator):
     prediction intervals are widened. Every process is a state-space model with a few states: a fit
     is exact, accepts irregular times and unknown values, and its time is linear in the rows.
 
-    Counts that are mostly zero are negative binomial. The logarithm of their mean is the sum of a
-    level, which varies around its mean, seasons of the calendar and effects of known inputs. Laws
-    with different dispersions, and levels with changes of different size and memory, are weighted
-    by their evidence. Quantiles and sample paths are whole numbers. Cycles, trends, outliers and
-    days of the calendar are not looked for.
+    Counts that are mostly zero are negative binomial. The logarithm of their mean is a level, which
+    returns to its mean, plus seasons of the calendar and effects of known inputs. Trends, cycles,
+    outliers and days of the calendar are not looked for.
     """
 
     periods: Any = "auto"
