@@ -69,7 +69,7 @@ class EffectDisplay(Display):
         names = [] if is_map else self._curves()[0]
         above = axis_texts.legend_height(names, WIDTH) if len(names) > 1 else 0.0
         texts = [self._places(i) for i in ((0, 1) if is_map else (along,)) if self._is_text(i)]
-        rows = [axis_texts.rows_height(len(names), () if is_map else names) for names in texts]
+        rows = [axis_texts.rows_height(len(n), [] if is_map else n.tolist()) for n in texts]
         return PanelLayout(height=max([*rows, HEIGHT] if is_map else rows or [HEIGHT]) + above)
 
     def _draw(self, axes: "Sequence[Axes]", theme: Theme) -> None:
