@@ -1,6 +1,7 @@
 """The scikit-learn transformer of random Fourier features."""
 
 from collections.abc import Mapping
+from dataclasses import KW_ONLY, dataclass, field
 from typing import Any, Self
 
 import numpy as np
@@ -45,6 +46,7 @@ _CHECKS: Mapping[str, Check] = {**KERNEL_CHECKS, "output": one_of(OUTPUTS)}
 
 
 @register
+@dataclass(eq=False, repr=False)
 class FourierFeatures(
     KernelParameters, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
 ):
@@ -138,39 +140,26 @@ class FourierFeatures(
     He, Liu and Huang, "Random Fourier features for asymmetric kernels", 2022.
     """
 
-    kernel_: AnyKernel
-    frequencies_: Frequencies
-    signature_: Array
-    max_error_: float | None
-    predicted_error_: float | None
-    fit_error_: float | None
-    _region: Region | None
-    _n_features_out: int
+    kernel: "AnyKernel | str" = "gaussian"
+    n_components: int = 512
+    _: KW_ONLY
+    scheme: str | Scheme = "auto"
+    weights: str = "sampled"
+    decomposition: str | Decomposition = "auto"
+    masses: str = "exact"
+    output: str = "left"
+    length_scale: LengthScale | str = "median"
+    dtype: DTypeLike | None = None
+    random_state: RandomState = None
 
-    def __init__(
-        self,
-        kernel: "AnyKernel | str" = "gaussian",
-        n_components: int = 512,
-        *,
-        scheme: str | Scheme = "auto",
-        weights: str = "sampled",
-        decomposition: str | Decomposition = "auto",
-        masses: str = "exact",
-        output: str = "left",
-        length_scale: LengthScale | str = "median",
-        dtype: DTypeLike | None = None,
-        random_state: RandomState = None,
-    ) -> None:
-        self.kernel = kernel
-        self.n_components = n_components
-        self.scheme = scheme
-        self.weights = weights
-        self.decomposition = decomposition
-        self.masses = masses
-        self.output = output
-        self.length_scale = length_scale
-        self.dtype = dtype
-        self.random_state = random_state
+    kernel_: AnyKernel = field(init=False)
+    frequencies_: Frequencies = field(init=False)
+    signature_: Array = field(init=False)
+    max_error_: float | None = field(init=False)
+    predicted_error_: float | None = field(init=False)
+    fit_error_: float | None = field(init=False)
+    _region: Region | None = field(init=False)
+    _n_features_out: int = field(init=False)
 
     @classmethod
     def of(cls, frequencies: Frequencies, kernel: Kernel) -> "FourierFeatures":
