@@ -1,6 +1,6 @@
 """Bugs in the search for outliers and shifts of the level, with the tests that notice them."""
 
-from mutants.registry import edit, planted
+from mutants.registry import edit, edited, planted
 from series import test_breaks, test_calendar_patterns, test_regular
 
 from bochner.series import breaks, calendar_patterns, fitted_series
@@ -69,6 +69,10 @@ planted(
     lambda: test_calendar_patterns.assert_forecast("month to its end"),
     name="ends_of_months_are_days_of_the_next",
 )(edit(Timeline, "local_days", "self.offset < 0.0", "False"))
-planted(
-    lambda: test_calendar_patterns.assert_forecast("week to Sunday"), name="weeks_begin_on_Sunday"
-)(edit(calendar_patterns, "_labels", "first -= timedelta(width - 1)", "pass"))
+
+
+@planted(lambda: test_calendar_patterns.assert_forecast("week to Sunday"))
+def weeks_begin_on_Sunday(patch):
+    right = calendar_patterns._labels.__wrapped__  # Without the labels that it has stored
+    wrong = edited(right, "first -= timedelta(width - 1)", "pass")
+    patch.setattr(calendar_patterns, "_labels", wrong)
