@@ -448,9 +448,9 @@ def test_parameters_out_of_range(given, error, message):
 @pytest.mark.parametrize(
     ("name", "least", "message"),
     [
-        ("log", 0.0, "'log' needs values above zero, and the smallest value is 0: use"),
+        ("log", 0.0, "'log' needs values above zero, and one value is 0: use"),
         ("log", -1e-9, "'log' needs values above zero"),
-        ("sqrt", -2.5, "'sqrt' needs values of zero or more, and the smallest value is -2.5"),
+        ("sqrt", -2.5, "'sqrt' needs values of zero or more, and one value is -2.5"),
     ],
 )
 def test_transformations_refuse_values_that_they_do_not_take(monkeypatch, name, least, message):

@@ -33,6 +33,8 @@ from bochner.report.html_blocks import MOST_UNFOLDED, Block, Cell, Section, Tabl
 from bochner.report.name_texts import cut
 from bochner.report.page import Head, Title, rendered, write_page
 from bochner.series.forecaster import Forecaster
+from bochner.series.series_law import SeriesLaw
+from bochner.series.value_transformations import component_scale
 
 _MOST_SERIES = 12
 """Largest number of series with pictures: a series takes some hundred kilobytes and a second."""
@@ -190,8 +192,9 @@ def _components(model: Forecaster, one: SeriesForecast, level: float) -> list[Bl
     facts = model_facts(series, one.values.index)
     if missing := missing_times(one):
         facts["Missing"] = missing
-    is_log, size = series.law.transformation == "log", _NORMAL * series.law.noise
-    if is_log or series.law.transformation == "none":
+    law, is_log = series.law, component_scale(series.law.transformation) == "log"
+    if isinstance(law, SeriesLaw) and law.transformation in ("log", "none"):
+        size = _NORMAL * law.noise
         text = f"{100.0 * np.expm1(size):.2g} %" if is_log else number(size, 2)
         facts["Noise"] = f"\u00b1{text} (90 % of the {one.unit}s), no component"
     others = "and what the other components multiply, in per cent" if is_log else "and other parts"
@@ -200,7 +203,7 @@ def _components(model: Forecaster, one: SeriesForecast, level: float) -> list[Bl
         "many periods is drawn as its last one."
     )
     blocks: list[Block] = [facts, drawn(display, "Components", caption)]
-    if series.law.inputs.shape[1]:
+    if law.inputs.shape[1]:
         heads = ["input or day", "effect of one more", *_ends(level)]
         rows = _cells(input_rows(one, series, level))
         blocks.append(Table("Effects of known inputs and days", heads, rows, _ONE_MORE))
