@@ -4,9 +4,11 @@ from functools import partial
 
 from cli import test_numbers
 from mutants.registry import plant_edits
+from report import test_numbers as test_report_numbers
 from tables import test_encodings, test_sensitivity
 
 from bochner.cli import predicting
+from bochner.report import column_sections
 from bochner.tables import sensitivity
 from bochner.tables.sensitivity import Dependence, Effect
 
@@ -30,3 +32,6 @@ plant_edits(predicting, "rounded",
     large_errors_leave_too_many_digits=(".max(axis=0), 0, ", ".max(axis=0), 6, "),
     small_numbers_become_zero=("[_SHARE_OF_ERROR, _FEWEST_DIGITS - 1]", "[_SHARE_OF_ERROR, -9]"),
 )  # fmt: skip
+plant_edits(column_sections, "_by_cycle", test_report_numbers.assert_cycles,
+    weeks_begin_on_Thursday=("+ _THURSDAY", "+ 0"),
+    hours_are_those_of_Greenwich=("if zone else times", "if False else times"))  # fmt: skip
