@@ -60,12 +60,7 @@ plant_inner(
     "backward",
     effects_have_no_spread=("(1.0 - some.shrunk[i, i])", "1.0"),
 )
-plant_inner(
-    regular_recursion,
-    "_begin",
-    "forward",
-    trends_begin_in_a_stationary_law=("+ q[0]", ""),
-)
+plant_inner(regular_recursion, "_begin", "forward", trends_begin_in_a_stationary_law=("+ q[0]", ""))
 plant_inner(
     regular_slopes,
     "backward",

@@ -36,13 +36,6 @@ _BLOCK = 5_000
 _MARGIN = 2_500
 """Rows added on both sides of a block before smoothing, longer than the correlations."""
 
-_TIMES_ERROR = 1e-6
-"""Tolerance of times in a model file, in ranges: more than rounding, less than a step."""
-
-_INPUTS_ERROR = 1e-6
-"""Largest difference, in standard deviations, of inputs that count as equal: more than rounding,
-and without effect on forecasts."""
-
 _WEIGHTS_ERROR = 1e-6
 """Largest deviation of a sum of weights from one in a model file: more than rounding errors."""
 
@@ -114,16 +107,6 @@ class SeriesLaw:
             raise ValueError("the share of large errors must be one of forecasts")
         if not 0 <= self.n_earlier < len(self.times) or not self.is_known[self.n_earlier :].any():
             raise ValueError("a series must have known values among the rows of its fit")
-
-    def check_times(self, last: float) -> None:
-        """Raise ValueError if units, times and the ``last`` time disagree, as in a damaged file."""
-        units = self.units
-        step = float(np.median(np.diff(self.rows.times)))
-        if not abs(units.step / units.span - step) <= _TIMES_ERROR:
-            raise ValueError(f"a step is {units.step / units.span:g} ranges, and of rows {step:g}")
-        scaled = (last - units.start) / units.span
-        if not scaled >= self.times[-1] - _TIMES_ERROR:
-            raise ValueError(f"the last time is {scaled:g} ranges, and its row {self.times[-1]:g}")
 
     @classmethod
     def of(
@@ -230,12 +213,6 @@ class SeriesLaw:
         parts = [part for member in self.members for part in member.parts]
         shifts = (part.times for part in parts if isinstance(part, LevelShifts))
         return np.array(next(shifts, ()), dtype=np.float64)
-
-    def n_other_inputs(self, rows: ScaledSeries) -> int:
-        """Return the number of rows with inputs that differ from the series' at the same time."""
-        _, training, new = np.intersect1d(self.times, rows.times, return_indices=True)
-        differences = np.abs(self.inputs[training] - rows.inputs[new])
-        return int(np.sum((differences > _INPUTS_ERROR).any(axis=1)))
 
     def positions(self, times: Array) -> Index:
         """Return the indices (k,) of the rows at times (k,) of the series."""

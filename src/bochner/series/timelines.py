@@ -217,8 +217,8 @@ class Timeline:
             return numbers if clock is None else numbers + clock
         if self.kind != "months":
             return None
-        # Without a frequency, last days of a month have the number of the next one.
-        is_shifted = self.frequency is None and self.offset < 0.0
+        # Last days of a month have the number of the next one.
+        is_shifted = self.offset < 0.0
         months = np.floor(numbers + _ROUNDING * np.abs(numbers)).astype(np.int64) - is_shifted
         return as_array(months.astype("M8[M]").astype("M8[D]").astype(np.int64))
 
