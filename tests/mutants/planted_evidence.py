@@ -71,7 +71,7 @@ plant_edits(replacement, "decide_exchanges", blocks, one_by_one,
     old_determinant_dropped=("(lost_determinant + gained_determinant)", "gained_determinant"),
     old_determinant_inverted=("(lost_determinant + ", "(-lost_determinant + "))  # fmt: skip
 for name, function, line in (
-    ("mean_with_the_lost_features", "_take_out", "_add(-room.weights[a], left[a], without)"),
+    ("mean_with_the_lost_features", "_take_out", "add(-room.weights[a], left[a], without)"),
     ("new_features_without_the_ridge", "_put_in", "room.block[a, a] += precision"),
     ("targets_that_stay", "_exchange", "target[places[a]] = unit.cross[a]"),
 ):
