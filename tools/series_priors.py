@@ -78,8 +78,8 @@ those of quarters fell from 0.99 to 0.90 in units of the MASE, and weights of 0.
 and 1 gave errors within 0.02."""
 
 FEWEST_FOR_SCALE = 55
-"""Smallest number of values of a yearly series that tell its scale, one more than the longest series
-that it was chosen by: yearly series of M1, M3, the tourism competition and packages of R, for the
+"""Smallest number of values of a yearly series that tell its scale: one more than the longest of
+those series of M1, M3, the tourism competition and packages of R that it was chosen by, for the
 errors of forecasts. See docs/adr/0144 and docs/adr/0148."""
 
 LEAST_DENSITY = (0.02, 6.0)
