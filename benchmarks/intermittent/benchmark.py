@@ -8,16 +8,17 @@ from benchmarks.forecasts.methods import installed
 from benchmarks.harness import Benchmark, Cell, Options, Part, grid
 from benchmarks.intermittent import design
 from benchmarks.intermittent.methods import forecast
-from benchmarks.intermittent.series import counts, groups
+from benchmarks.intermittent.series import counts
 from benchmarks.results import Row, group_table, grouped
 
 _ALONE = (design.OURS, design.GAUSSIAN, design.HISTORY)  # Methods that need no further package
 
 
 def _cells(options: Options) -> Iterable[Cell]:
-    folder = options.data if options.from_folder else None
-    methods = _ALONE if options.quick else installed(design.METHODS, without=_ALONE)
-    return [cell for name, n in groups(folder).items() for cell in grid((name,), methods, n)]
+    if not options.from_folder:
+        return grid((design.SIMULATED,), _ALONE, design.N_SIMULATED)
+    methods = installed(design.METHODS, without=_ALONE)
+    return [cell for name, n in design.GROUPS.items() for cell in grid((name,), methods, n)]
 
 
 def _run(cell: Cell, options: Options) -> Mapping[str, float]:

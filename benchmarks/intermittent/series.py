@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from benchmarks.intermittent.design import MOST, SIMULATED
+from benchmarks.intermittent.design import GROUPS, N_SIMULATED, SIMULATED
 from bochner._base.arrays import Array
 
 
@@ -19,11 +19,6 @@ class Counts(NamedTuple):
     future: Array
 
 
-def groups(folder: Path | None) -> dict[str, int]:
-    """Return the number of series that are measured, by group."""
-    return {name: len(series) for name, series in _series(folder).items()}
-
-
 def counts(group: str, number: int, folder: Path | None) -> Counts:
     """Return a series of a group by its number."""
     return _series(None if group == SIMULATED else folder)[group][number]
@@ -32,7 +27,8 @@ def counts(group: str, number: int, folder: Path | None) -> Counts:
 @cache
 def _series(folder: Path | None) -> dict[str, list[Counts]]:
     if folder is None:
-        return {SIMULATED: [_simulated(np.random.default_rng(seed)) for seed in range(4)]}
+        drawn = [_simulated(np.random.default_rng(seed)) for seed in range(N_SIMULATED)]
+        return {SIMULATED: drawn}
     file = np.load(folder / "intermittent.npz", allow_pickle=False)
     starts, found = np.concatenate(([0], file["ends"][:-1])), dict[str, list[Counts]]()
     for place, group in enumerate(file["group"].tolist()):
@@ -40,11 +36,10 @@ def _series(folder: Path | None) -> dict[str, list[Counts]]:
         values = file["values"][rows].astype(np.float64)
         times = file["times"][rows][:-horizon].astype("M8[D]")
         found.setdefault(group, []).append(Counts(times, values[:-horizon], values[-horizon:]))
-    chosen = {
-        group: np.unique(np.linspace(0, len(series) - 1, MOST).astype(int))
-        for group, series in found.items()
+    return {
+        group: [found[group][i] for i in np.linspace(0, len(found[group]) - 1, count).astype(int)]
+        for group, count in GROUPS.items()
     }
-    return {group: [series[i] for i in chosen[group]] for group, series in found.items()}
 
 
 def _simulated(rng: np.random.Generator) -> Counts:
