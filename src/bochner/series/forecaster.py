@@ -421,11 +421,6 @@ class Forecaster(BaseEstimator):
         fitted = self._fitted().series_
         return SeriesForecasts.at(fitted, self.is_single_, horizon, X)
 
-    def _variance(self, horizon: object, X: object) -> Any:
-        """Return the variances of new values, in the shape of ``predict``."""
-        forecasts = self._forecasts(horizon, X)
-        return forecasts.framed(forecasts.laws(), lambda law: law.variance())
-
     def _learned(self, series: SeriesRows, progress: Progress) -> FittedSeries:
         (rng,) = generators(self.random_state, 1)  # Equal to a separate fit to this series
         with single_threaded_blas() as n_threads:
