@@ -42,6 +42,8 @@ planted(
     ),
     name="three_forecasts_settle_any_difference",
 )(lambda patch: patch.setattr(forecast_words, "_is_settled", lambda *given: True))
+plant_edits(origins, "past_scores", lambda: check_compared(24),
+    twelve_of_24_series_are_compared=("in compared]", "in compared[::2]]"))  # fmt: skip
 plant_edits(
     origins.OriginScores,
     "are_before_shifts",
