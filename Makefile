@@ -24,17 +24,13 @@ LOWEST := tests/kernels/test_kernels.py tests/fuzz/test_model_files.py \
 # Tests with other libraries, which are passed over where those are not installed.
 ECOSYSTEM := tests/adapters/test_mapie.py tests/files/test_pickle_and_skops.py
 
-# Tests with local engines of Ray and Spark, which are passed over where those are not installed.
-ENGINES := tests/engines/test_engines.py tests/engines/test_many_rows_on_engines.py \
-           tests/engines/test_tables_fitted.py tests/engines/test_tables_predicted.py
-
 # Tests with torch, which are passed over where it is not installed.
 TORCH := tests/adapters
 
 # Modules whose examples need libraries that `make test` does not install.
 ADAPTERS := adapters/torch.py adapters/botorch.py
 
-.PHONY: help demo test test-all test-slow test-bounds test-ecosystem test-engines test-torch coverage lint types imports doctest check docs dist lowest audit \
+.PHONY: help demo test test-all test-slow test-bounds test-ecosystem test-torch coverage lint types imports doctest check docs dist lowest audit \
         bench bench-published bench-real bench-unlike bench-text bench-reading bench-forecasts bench-competitions bench-intermittent bench-gaussian bench-schemes bench-indefinite bench-asymmetric bench-attention bench-bank bench-gabasr bench-digmm bench-processes bench-glm bench-evidence bench-first bench-speed bench-many bench-payoff clean
 
 help:  ## List the targets
@@ -59,11 +55,6 @@ test-ecosystem: | $(BIN)/python  ## Run the tests with MAPIE and skops in an env
 	$(PYTHON) -m venv $(VENV)/ecosystem
 	$(VENV)/ecosystem/bin/python -m pip install --quiet --editable '.[ecosystem]'
 	$(SERIAL) $(VENV)/ecosystem/bin/python -m pytest -q -p no:cacheprovider -m "slow or thorough or not slow" $(ECOSYSTEM)
-
-test-engines: | $(BIN)/python  ## Run the tests with Ray and Spark, which needs Java 17, in an environment of their own; ten million rows take some minutes
-	$(PYTHON) -m venv $(VENV)/engines
-	$(VENV)/engines/bin/python -m pip install --quiet --editable '.[engines]'
-	$(SERIAL) $(VENV)/engines/bin/python -m pytest -q -p no:cacheprovider -m "slow or thorough or not slow" $(ENGINES)
 
 # torch by itself first: the version that the tests are made for, and one download to watch.
 test-torch: | $(BIN)/python  ## Run the tests of torch modules and the BoTorch model, in an environment of their own
