@@ -1,4 +1,4 @@
-"""Rows that engines hold in partitions, and their reading and checks on the workers."""
+"""Engines, the rows that they hold in partitions, and the checks of rows on the workers."""
 
 from collections.abc import Callable, Iterator
 from dataclasses import KW_ONLY, dataclass
