@@ -7,8 +7,7 @@ from files.test_local_dates import SEVERAL, test_offsets_from_utc_are_kept
 from mutants.planted_reading import in_folder
 from mutants.registry import changes, edit, plant_edits, planted
 
-from bochner.files import columns, local_dates, table_reading
-from bochner.files import joined_dates as date_rule
+from bochner.files import columns, date_rule, local_dates, table_reading
 from bochner.tables import encoder, encodings
 
 BY_CLOCK = encoded(pd.Series(HOURS.tz_convert(BERLIN).tz_localize(None)))

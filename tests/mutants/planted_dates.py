@@ -4,8 +4,7 @@ from files import test_date_rules
 from mutants.planted_reading import in_folder
 from mutants.registry import plant_edits
 
-from bochner.files import date_forms, local_dates
-from bochner.files import joined_dates as date_rule
+from bochner.files import date_forms, date_rule, local_dates
 
 plant_edits(local_dates, "number_dates",
     in_folder(test_date_rules.test_ordinary_numbers_stay_numbers, "pin"), users=(date_rule,),

@@ -14,8 +14,7 @@ from files.test_local_numbers import test_groups_of_three_digits_follow_the_othe
 from files.written import column
 from mutants.registry import changes, edit, planted
 
-from bochner.files import identifiers, local_dates
-from bochner.files import joined_dates as date_rule
+from bochner.files import date_rule, identifiers, local_dates
 from bochner.files.number_rule import NumberRule
 
 

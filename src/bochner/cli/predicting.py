@@ -24,10 +24,10 @@ from bochner.cli.output import (
     plain_text,
     print_blocks,
     print_files,
+    reporting,
     write_csv,
     write_json,
 )
-from bochner.cli.progress_line import reporting
 from bochner.cli.screen import (
     confusion_table,
     groups_table,

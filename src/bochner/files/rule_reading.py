@@ -12,8 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bochner._base.names import Remarks, shown
+from bochner.files.date_rule import DateRule
 from bochner.files.errors import InputError
-from bochner.files.joined_dates import DateRule
 from bochner.files.number_rule import NumberRule
 from bochner.files.read_options import DATE_KINDS, NUMBER_KINDS, ReadOptions
 from bochner.files.rules import (

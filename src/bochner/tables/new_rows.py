@@ -1,4 +1,9 @@
-"""New rows of a table: unknown entries, their donors, and numbers out of range."""
+r"""New rows of a table: unknown entries, their donors, and numbers out of range.
+
+With the vector :math:`\delta` from the ends of the ranges to the row, the extrapolated change is
+:math:`\Delta_k = (f(x_{end}) - f(x_{end} - t_k \delta)) / t_k`. Predictions take half of the mean
+change by each number; their standard deviation grows with the distance to the largest change.
+"""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields
