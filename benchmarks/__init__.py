@@ -18,6 +18,7 @@ from benchmarks.glm.benchmark import GLM
 from benchmarks.harness import Benchmark, Cell, Options, Part, grid, render, run
 from benchmarks.indefinite.benchmark import INDEFINITE
 from benchmarks.many import MANY
+from benchmarks.panels.benchmark import PANELS
 from benchmarks.payoff import PAYOFF
 from benchmarks.processes.benchmark import PROCESSES
 from benchmarks.published.benchmark import PUBLISHED
@@ -52,6 +53,7 @@ BENCHMARKS: Mapping[str, Benchmark] = {
             REAL,
             FORECASTS,
             COMPETITIONS,
+            PANELS,
             GAUSSIAN,
             SCHEMES_BENCHMARK,
             INDEFINITE,

@@ -8,7 +8,7 @@ from series import test_forecaster, test_forecaster_periods, test_holidays
 from bochner import Forecaster
 from bochner.comparison import forecast_fits as origins
 from bochner.comparison import forecast_words, simple_forecasts
-from bochner.series import calendars, component_search
+from bochner.series import calendars, component_search, parameter_posterior
 from bochner.series.component_search import Searcher
 from bochner.series.fitted_series import SeriesForecasts
 
@@ -73,9 +73,10 @@ plant_edits(
     fluctuations_are_seasons=("if is_season else SHORT_TERM", "if True else SHORT_TERM"),
 )
 plant_edits(
-    component_search,
-    "_with_shorter",
+    parameter_posterior,
+    "with_shorter",
     test_forecaster_periods.test_weekends_have_other_hours_than_weekdays,
+    users=(component_search,),
     weekends_have_the_hours_of_weekdays=("_SHARED * ratio - 1, resolved", "1, resolved"),
 )
 

@@ -83,6 +83,11 @@ class SeriesProcess(ABC):
     def partners(self) -> NDArray[np.int64]:
         """Index (s,) of the other state on which each state depends, or else the state's index."""
 
+    @property
+    def mean(self) -> Array:
+        """Prior means (s,) of the states; states whose means are not zero never change."""
+        return np.zeros(len(self.partners))
+
     @abstractmethod
     def move(self, theta: RealOrComplex, dt: Array) -> StateTransition:
         """Return the transition entries, broadcasting to (..., u, s), for steps ``dt`` (u,)."""
@@ -269,18 +274,26 @@ class Waves(SeriesProcess):
 @register
 @dataclass(frozen=True, slots=True)
 class Inputs(SeriesProcess):
-    """Linear effects of standardised known inputs, with one prior variance for all effects."""
+    """Linear effects of standardised known inputs, with one prior variance for all effects.
+
+    ``means`` are prior means of the first effects; those of the others are zero.
+    """
 
     n_inputs: int
     name: str = "inputs"
+    means: tuple[float, ...] = ()
 
     def __post_init__(self) -> None:
-        if self.n_inputs < 1:
-            raise ValueError("effects of inputs need at least one")
+        if self.n_inputs < 1 or len(self.means) > self.n_inputs:
+            raise ValueError("effects of inputs need at least one, and no more means than inputs")
 
     @property
     def priors(self) -> tuple[Prior, ...]:
-        return (around(0.3, 4.5, power=1),)
+        return (around(0.3, 4.5, "input std", 1),)
+
+    @property
+    def mean(self) -> Array:
+        return np.array([*self.means, *[0.0] * (self.n_inputs - len(self.means))])
 
     @property
     def form(self) -> CompiledForm:
@@ -335,3 +348,57 @@ class LevelShifts(SeriesProcess):
     def weights(self, times: Array, inputs: Array, clock: Array | None = None) -> Array:
         weights: Array = (times[:, None] >= np.array(self.times)).astype(np.float64)
         return weights
+
+
+@register
+@dataclass(frozen=True, slots=True)
+class SharedSeason(SeriesProcess):
+    r"""A season that other series share: harmonics whose coefficients have a known normal law.
+
+    The coefficients of :math:`\cos(2 \pi h t / p)` and :math:`\sin(2 \pi h t / p)` in turn, in
+    calendar time, are :math:`F z` with :math:`z \sim N(m, 9 I)`. ``factors`` are the columns of F
+    (2 H, K) one after the other, ``means`` are m (K,), and ``phase`` is the part of the period
+    before the first row.
+    """
+
+    period: float
+    phase: float
+    means: tuple[float, ...]
+    factors: tuple[float, ...]
+    name: str
+    by_clock: bool = False
+
+    def __post_init__(self) -> None:
+        count = len(self.means)
+        if not (count and self.period > 0.0) or len(self.factors) % (2 * count):
+            raise ValueError("a shared season needs a period, and pairs of factors for each mean")
+
+    @property
+    def priors(self) -> tuple[Prior, ...]:
+        return ()
+
+    @property
+    def mean(self) -> Array:
+        return np.array(self.means)
+
+    @property
+    def form(self) -> CompiledForm:
+        return SHIFTS, (SHIFT_STD**2, 0.0, 0.0)
+
+    @property
+    def partners(self) -> NDArray[np.int64]:
+        return np.arange(len(self.means))
+
+    def move(self, theta: RealOrComplex, dt: Array) -> StateTransition:
+        ones = np.ones((len(dt), len(self.means)))
+        return StateTransition(ones, 0.0 * ones, 0.0 * ones, 0.0 * ones)
+
+    def initial(self, theta: RealOrComplex) -> RealOrComplex:
+        return np.full((*theta.shape[:-1], len(self.means)), SHIFT_STD**2)
+
+    def weights(self, times: Array, inputs: Array, clock: Array | None = None) -> Array:
+        local = times if clock is None or not self.by_clock else times + clock
+        factors = np.reshape(self.factors, (len(self.means), -1)).T
+        turns = (self.phase + local / self.period)[:, None] * np.arange(1, len(factors) // 2 + 1)
+        waves = np.stack((np.cos(2.0 * np.pi * turns), np.sin(2.0 * np.pi * turns)), axis=-1)
+        return np.ascontiguousarray(waves.reshape(len(times), -1) @ factors)

@@ -1,7 +1,7 @@
 """The fitted model of one series of a forecaster, and forecasts of several series."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -10,10 +10,19 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.special import ndtri
 
 from bochner._base.arrays import Array
-from bochner._base.progress import Progress
+from bochner._base.progress import Progress, silent
 from bochner._base.registry import register
 from bochner.series.calendar_patterns import CalendarPattern, CalendarSearch
-from bochner.series.component_search import Plan, learn
+from bochner.series.component_search import Plan, learn, select
+from bochner.series.panel_priors import (
+    FEWEST_OF_PILOTS,
+    FEWEST_SERIES,
+    MOST_PILOTS,
+    PanelLaw,
+    Pilot,
+    first_law,
+    second_law,
+)
 from bochner.series.priors import GENERAL, PRIORS, SeriesPriors
 from bochner.series.series_law import SeriesLaw
 from bochner.series.series_model import ScaledSeries
@@ -132,19 +141,57 @@ class FittedSeries:
             raise ValueError("a forecast is not finite")
 
 
+class Options(NamedTuple):
+    """Options of `bochner.Forecaster` for the fit of one series."""
+
+    periods: str | Iterable[float | str]
+    find_cycle: bool
+    find_breaks: bool
+    transformation: str
+    n_threads: int
+    progress: Progress
+
+
 def fitted_series(
-    series: SeriesRows,
-    periods: str | Iterable[float | str],
-    find_cycle: bool,
-    find_breaks: bool,
-    transformation: str,
-    n_threads: int,
-    progress: Progress,
-    rng: Generator,
+    series: SeriesRows, options: Options, rng: Generator, panel: PanelLaw | None
 ) -> FittedSeries:
-    """Fit a model to one series, with the options of `bochner.Forecaster`."""
+    """Fit a model to one series, which may share some of it with the series of a panel."""
+    rows = series.learned
+    plan, inputs = _plan(series, options, panel)
+    law, patterns = learn(rows.times, rows.values, inputs, plan, rng, rows.clock)
+    patterns = [*(() if panel is None else panel.patterns), *patterns]
+    law = law.after(_earlier(series, law, patterns))
+    return FittedSeries(series.timeline, law, series.input_names, patterns)
+
+
+def panel_law(all_series: Sequence[SeriesRows], options: Options) -> PanelLaw | None:
+    """Return what series share, learned from some of them; None for few series."""
+    if len(all_series) < FEWEST_SERIES:
+        return None
+    places = np.linspace(0, len(all_series) - 1, min(len(all_series), MOST_PILOTS))
+    some = [all_series[place] for place in np.rint(places).astype(int)]
+    law = PanelLaw(all(np.nanmin(one.learned.values) >= 0.0 for one in some))
+    for fewest_periods, next_law in ((FEWEST_OF_PILOTS, first_law), (None, second_law)):
+        pilots = []
+        for number, series in enumerate(some):
+            if options.progress.is_stopped:
+                return None
+            options.progress("learning what the series share", number + 1, len(some))
+            rows, quiet = series.learned, options._replace(find_cycle=False, progress=silent)
+            plan, inputs = _plan(series, quiet, law)
+            if fewest_periods is not None:
+                plan = replace(plan, fewest_periods=fewest_periods)
+            one = select(rows.times, rows.values, inputs, plan, rows.clock)
+            unit = law.unit(rows.values, one.transformation, one.units)
+            pilots.append(Pilot.of(one, unit, plan.input_names))
+        law = next_law(pilots, law)
+    return law
+
+
+def _plan(series: SeriesRows, options: Options, panel: PanelLaw | None) -> tuple[Plan, Array]:
+    """Return the plan of a fit, and the inputs (n, d) with the patterns of the panel."""
     timeline, seasons, rows = series.timeline, series.timeline.calendar, series.learned
-    is_auto = isinstance(periods, str)
+    periods, is_auto = options.periods, isinstance(options.periods, str)
     if not isinstance(periods, str):
         lengths = [timeline.length(period) for period in periods]
         _check_lengths(lengths, rows)
@@ -154,18 +201,22 @@ def fitted_series(
         seasons,
         timeline.name,
         is_auto,
-        find_cycle,
-        None if transformation == "auto" else [transformation],
-        n_threads if len(rows.values) >= _LEAST_SHARED else 1,
-        progress,
+        options.find_cycle,
+        None if options.transformation == "auto" else [options.transformation],
+        options.n_threads if len(rows.values) >= _LEAST_SHARED else 1,
+        options.progress,
         timeline.follows_clock,
         _priors(timeline, is_auto, len(rows.values), [length for length, _ in seasons]),
-        find_breaks,
+        options.find_breaks,
         None if days is None else CalendarSearch(days),
     )
-    law, patterns = learn(rows.times, rows.values, rows.inputs, plan, rng, rows.clock)
-    law = law.after(_earlier(series, law, patterns))
-    return FittedSeries(timeline, law, series.input_names, patterns)
+    if panel is None:
+        return plan, rows.inputs
+    inputs = with_patterns(rows.inputs, panel.patterns, timeline, rows.times, rows.clock)
+    names = series.input_names or [f"input {i}" for i in range(rows.inputs.shape[1])]
+    names = [*names, *(pattern.name for pattern in panel.patterns)]
+    priors = panel.drawn(plan.priors)
+    return replace(plan, panel=panel, input_names=names, priors=priors), inputs
 
 
 def with_patterns(

@@ -1,6 +1,6 @@
 """Probabilistic forecasts of time series with trend, seasons, cycles and known inputs."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass, field
 from typing import Any, Self
 
@@ -13,7 +13,15 @@ from bochner._base.checks import check_choice, check_seed, generators, unfit
 from bochner._base.progress import Callback, Progress
 from bochner._base.registry import register
 from bochner._base.threads import checked_n_jobs, single_threaded_blas, threads_for
-from bochner.series.fitted_series import FittedSeries, SeriesForecasts, check_periods, fitted_series
+from bochner.series.fitted_series import (
+    FittedSeries,
+    Options,
+    SeriesForecasts,
+    check_periods,
+    fitted_series,
+    panel_law,
+)
+from bochner.series.panel_priors import PanelLaw
 from bochner.series.rolling_origins import rolling_table
 from bochner.series.series_law import SeriesLaw
 from bochner.series.series_rows import SeriesRows, indexed, series_values, several, taken_series
@@ -152,7 +160,8 @@ class Forecaster(BaseEstimator):
             inputs = X.get(name) if isinstance(X, dict) and group is not None else X
             shown = None if group is None else name
             rows[name] = taken_series(one, inputs, times, self.transformation, shown)
-        fitted = {name: self._learned(series, progress) for name, series in rows.items()}
+        laws = self._panels(rows, progress)
+        fitted = {name: self._learned(one, progress, laws.get(name)) for name, one in rows.items()}
         self.series_, self.is_single_ = fitted, group is None
         return self
 
@@ -389,12 +398,30 @@ class Forecaster(BaseEstimator):
         forecasts = self._forecasts(horizon, X)
         return forecasts.framed(forecasts.laws(), lambda law: law.variance())
 
-    def _learned(self, series: SeriesRows, progress: Progress) -> FittedSeries:
+    def _panels(
+        self, rows: Mapping[str, SeriesRows], progress: Progress
+    ) -> dict[str, PanelLaw | None]:
+        """Return what each series shares with the series of equal steps, by name."""
+        kinds: dict[object, list[str]] = {}
+        for name, one in rows.items():
+            kinds.setdefault((one.timeline.kind, one.timeline.unit_of_step), []).append(name)
+        laws: dict[str, PanelLaw | None] = {}
+        for names in kinds.values():
+            law = panel_law([rows[name] for name in names], self._options(progress))
+            laws |= dict.fromkeys(names, law)
+        return laws
+
+    def _learned(
+        self, series: SeriesRows, progress: Progress, panel: PanelLaw | None
+    ) -> FittedSeries:
         (rng,) = generators(self.random_state, 1)  # Equal to a separate fit to this series
+        return fitted_series(series, self._options(progress), rng, panel)
+
+    def _options(self, progress: Progress) -> Options:
         with single_threaded_blas() as n_threads:
             n_threads = threads_for(self.n_jobs, n_threads)
         options = self.periods, self.find_cycle, self.find_breaks, self.transformation
-        return fitted_series(series, *options, n_threads, progress, rng)
+        return Options(*options, n_threads, progress)
 
     def _check_parameters(self) -> None:
         check_choice("transformation", self.transformation, ("auto", *TRANSFORMATIONS))

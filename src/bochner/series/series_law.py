@@ -1,6 +1,6 @@
 """The fitted mixture of models of a series: weighted posterior draws, and predictions."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
@@ -13,7 +13,7 @@ from bochner._base.registry import register
 from bochner._base.threads import in_order, single_threaded_blas
 from bochner.series.breaks import LARGE, calibrated, paths
 from bochner.series.components import SHORT_TERM, Inputs, LevelShifts, Waves
-from bochner.series.parameter_posterior import Fit, draws, resampled
+from bochner.series.parameter_posterior import Selection, draws, resampled
 from bochner.series.series_model import (
     TINY,
     Member,
@@ -126,23 +126,12 @@ class SeriesLaw:
             raise ValueError(f"the last time is {scaled:g} ranges, and its row {self.times[-1]:g}")
 
     @classmethod
-    def of(
-        cls,
-        fits: Sequence[Fit],
-        log_weights: Array,
-        rows_of_fits: Sequence[ScaledSeries],
-        outliers: Index,
-        ignored: Array,
-        transformation: str,
-        units: SeriesUnits,
-        rng: Generator,
-        n_threads: int,
-    ) -> "SeriesLaw":
-        """Return the mixture of m fitted models with the log weights (m,).
+    def of(cls, selection: Selection, rng: Generator, n_threads: int) -> "SeriesLaw":
+        """Return the mixture of selected models.
 
-        Past errors of the first model calibrate the forecasts of all models. Values at the outliers
-        (k,) are unknown in the rows of the first model.
+        Past errors of the first model calibrate the forecasts of all models.
         """
+        fits, log_weights, rows_of_fits, outliers, ignored, transformation, units, _ = selection
         rows = rows_of_fits[0]
         shares = np.exp(log_weights - log_weights.max())
         chosen = np.flatnonzero(shares > _LEAST_MODEL * shares.sum())
