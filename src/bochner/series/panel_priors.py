@@ -305,8 +305,11 @@ def _parameters(pilots: Sequence[Pilot]) -> dict[str, PanelPrior]:
                     local = Likelihood(precision[place].reshape(1, 1), shift[place].reshape(1))
                     likelihoods.setdefault(entry.name, []).append(local)
                     variances.setdefault(entry.name, []).append(float(prior.std[place] ** 2))
-    laws = {
-        name: population(some, np.median(variances[name]).reshape(1, 1))
-        for name, some in likelihoods.items()
-    }
-    return {n: PanelPrior(float(m[0]), float(np.sqrt(c[0, 0]))) for n, (m, c, _) in laws.items()}
+    priors = {}
+    for name, some in likelihoods.items():
+        widest = float(np.sqrt(np.median(variances[name])))
+        mean, cov, _ = population(some, np.array([[widest**2]]))
+        # Likelihoods of small deviations are flat: they would draw priors far away, and widen them.
+        shift = float(np.clip(mean[0], -widest, widest))
+        priors[name] = PanelPrior(shift, min(float(np.sqrt(cov[0, 0])), widest))
+    return priors
