@@ -34,6 +34,10 @@ SHIFT_STD = 3.0
 """Prior standard deviation of a shift of the level, in standard deviations of the values."""
 
 
+_EFFECT = 0.3
+"""Prior median of the standard deviation of effects of inputs, in deviations of the values."""
+
+
 SHORT_TERM = "remainder"
 """Name of the component of short-term variation, irregular cycles included."""
 
@@ -276,20 +280,28 @@ class Waves(SeriesProcess):
 class Inputs(SeriesProcess):
     """Linear effects of standardised known inputs, with one prior variance for all effects.
 
-    ``means`` are prior means of the first effects; those of the others are zero.
+    ``means`` are prior means of the first effects, from other series; those of the others are zero.
+    ``std`` is the prior median of the standard deviation of the effects around such means. The
+    states are the effects divided by ``units`` (d,), so that effects without means vary more.
     """
 
     n_inputs: int
     name: str = "inputs"
     means: tuple[float, ...] = ()
+    std: float = _EFFECT
 
     def __post_init__(self) -> None:
-        if self.n_inputs < 1 or len(self.means) > self.n_inputs:
-            raise ValueError("effects of inputs need at least one, and no more means than inputs")
+        if self.n_inputs < 1 or len(self.means) > self.n_inputs or not self.std > 0.0:
+            raise ValueError("effects need an input, at most as many means, and a deviation")
 
     @property
     def priors(self) -> tuple[Prior, ...]:
-        return (around(0.3, 4.5, "input std", 1),)
+        return (around(self.std, 1.5 if self.means else 4.5, power=1),)
+
+    @property
+    def units(self) -> Array:
+        """Units (d,) of the states."""
+        return np.where(np.arange(self.n_inputs) < len(self.means), 1.0, _EFFECT / self.std)
 
     @property
     def mean(self) -> Array:
@@ -311,7 +323,7 @@ class Inputs(SeriesProcess):
         return np.repeat(np.exp(2.0 * theta[..., :1]), self.n_inputs, axis=-1)
 
     def weights(self, times: Array, inputs: Array, clock: Array | None = None) -> Array:
-        return inputs
+        return inputs * self.units
 
 
 @register

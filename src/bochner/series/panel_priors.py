@@ -105,7 +105,7 @@ class PanelLaw:
 
     is_relative: bool
     seasons: Mapping[str, SeasonLaw] = field(default_factory=dict)
-    effects: Mapping[str, float] = field(default_factory=dict)
+    effects: Mapping[str, tuple[float, float]] = field(default_factory=dict)  # Mean and deviation
     growth: float = np.inf  # Usual relative growth in a unit of the times
     patterns: Sequence[CalendarPattern] = ()
     parameters: Mapping[str, PanelPrior] = field(default_factory=dict)
@@ -144,13 +144,16 @@ class PanelLaw:
                 place = season.period, phase % 1.0
                 by_clock = follows_clock(season.period)
                 shared.append(SharedSeason(*place, means, factors, season.name, by_clock))
-        scales = (unit * units.scale[: len(names)]).tolist()
-        effects = [self.effects.get(name, 0.0) * s for name, s in zip(names, scales, strict=True)]
+        scales = unit * units.scale[: len(names), None]
+        effects = scales * np.array([self.effects.get(name, (0.0, 0.0)) for name in names])
+        effects_law: tuple[tuple[float, ...], float] | tuple[()] = ()
+        if effects.any():
+            effects_law = tuple(effects[:, 0].tolist()), float(np.sqrt(np.mean(effects[:, 1] ** 2)))
         rise = min(RISE, self.growth * unit * units.span)
         return SeriesStructure(
             replace(TRENDS[-1], rise=rise),
             shared=tuple(shared),
-            input_means=tuple(effects) if any(effects) else (),
+            effects=effects_law,
             rise=rise,
         )
 
@@ -260,15 +263,17 @@ def second_law(pilots: Sequence[Pilot], law: PanelLaw) -> PanelLaw:
     return replace(law, effects=effects, parameters=_parameters(pilots), trends=_odds(pilots))
 
 
-def _effects(pilots: Sequence[Pilot]) -> dict[str, float]:
-    """Return the mean effect of a unit of each input, by name."""
+def _effects(pilots: Sequence[Pilot]) -> dict[str, tuple[float, float]]:
+    """Return mean and standard deviation of the effects of a unit of each input, by name."""
     effects = {}
     for name in dict.fromkeys(name for one in pilots for name in one.effects):
         some = [one for one in pilots if name in one.effects]
         if len(some) >= FEWEST_SERIES:
-            prior = np.median([(_SIZE / one.unit) ** 2 for one in some]).reshape(1, 1)
-            mean, _, _ = population([one.effects[name] for one in some], prior)
-            effects[name] = float(mean[0])
+            place = list(some[0].effects).index(name)
+            units = [one.unit * one.selection.units.scale[place] for one in some]
+            prior = np.median([(_SIZE / unit) ** 2 for unit in units]).reshape(1, 1)
+            mean, cov, of_mean = population([one.effects[name] for one in some], prior)
+            effects[name] = float(mean[0]), float(np.sqrt(cov[0, 0] + of_mean[0, 0]))
     return effects
 
 

@@ -183,7 +183,8 @@ class Season:
 class SeriesStructure:
     """The optional parts of a model: trend, seasons, cycle and level shifts.
 
-    ``shared`` seasons and ``input_means``, the means of the first effects, are from other series.
+    ``shared`` seasons, ``effects`` (means of the first effects of inputs, and their standard
+    deviation around them) and ``rise`` (see `RISE`) are from other series.
     """
 
     trend: LevelProcess
@@ -191,13 +192,13 @@ class SeriesStructure:
     cycle: Waves | None = None
     shifts: LevelShifts | None = None
     shared: tuple[SharedSeason, ...] = ()
-    input_means: tuple[float, ...] = ()
+    effects: tuple[tuple[float, ...], float] | tuple[()] = ()
     rise: float = RISE
 
     def model(self, step: float, n_inputs: int, priors: SeriesPriors = GENERAL) -> SeriesModel:
         """Return the model for rows with the median spacing ``step``."""
         cycles = () if self.cycle is None else (self.cycle,)
-        inputs = (Inputs(n_inputs, means=self.input_means),) if n_inputs else ()
+        inputs = (Inputs(n_inputs, "inputs", *self.effects),) if n_inputs else ()
         # A third of the geometric mean of step and range: a few steps for some hundred rows.
         remainder = Remainder(float(np.sqrt(step)) / 3.0)
         slow = () if self.trend.is_walk else (Variation(_SLOW),)

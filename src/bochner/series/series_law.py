@@ -247,7 +247,8 @@ class SeriesLaw:
             for part, (_, states) in zip(member.parts, member.model.places, strict=True):
                 if isinstance(part, Inputs):
                     variances = np.diagonal(member.cov, axis1=1, axis2=2)[:, states]
-                    draws.append((member.weights, member.mean[:, states], variances))
+                    means = member.mean[:, states] * part.units
+                    draws.append((member.weights, means, variances * part.units**2))
         weights, means, variances = map(np.concatenate, zip(*draws, strict=True))
         mean = weights @ means
         std = np.sqrt(np.maximum(weights @ (variances + (means - mean) ** 2), 0.0))
