@@ -1,6 +1,5 @@
 """Errors, coverage and seconds of forecasts of panels of short series."""
 
-import resource
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from time import process_time
 
@@ -10,9 +9,8 @@ from benchmarks.forecasts.methods import installed
 from benchmarks.harness import Benchmark, Cell, Options, Part, grid
 from benchmarks.panels import design
 from benchmarks.panels.methods import forecast
-from benchmarks.panels.series import case, made
+from benchmarks.panels.series import case
 from benchmarks.results import Row, group_table, grouped
-from bochner import Forecaster
 
 _OFFLINE = (design.SHARED, design.ALONE, design.NAIVE)  # Methods that need no other package
 
@@ -66,30 +64,6 @@ def _tables(rows: Sequence[Row]) -> Iterator[str]:
         yield group_table(grouped(rows, metric), names, lambda values: f"{np.mean(values):.3g}")
 
 
-def _cells_of_size(options: Options) -> Iterable[Cell]:
-    return () if options.quick else grid((design.MADE,), (design.SHARED,), 1)
-
-
-def _run_of_size(cell: Cell, options: Options) -> Mapping[str, float]:
-    panel = made()
-    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    start = process_time()
-    Forecaster(n_jobs=1, random_state=0).fit(panel)
-    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before
-    return {"seconds": process_time() - start, "memory": peak / 1e3}
-
-
-def _tables_of_size(rows: Sequence[Row]) -> Iterator[str]:
-    for metric, title in (
-        ("seconds", "**Seconds** on the CPU of a fit to 1,000 series of 200 values."),
-        ("memory", "**Memory** of this fit in MB, at its peak."),
-    ):
-        yield title
-        yield group_table(
-            grouped(rows, metric), [design.SHARED], lambda values: f"{np.mean(values):.0f}"
-        )
-
-
 PANELS = Benchmark(
     name="panels",
     settings=("part",),
@@ -98,8 +72,5 @@ PANELS = Benchmark(
     "statsforecast, and the last season. In the cases *all of n*, every series has n values; in "
     "the cases *new of n*, a quarter of the series have n values and are forecast, and the others "
     "are longer.",
-    parts=(
-        Part("errors", _cells, _run, _tables),
-        Part("size", _cells_of_size, _run_of_size, _tables_of_size),
-    ),
+    parts=(Part("errors", _cells, _run, _tables),),
 )

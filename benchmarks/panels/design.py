@@ -41,12 +41,6 @@ PANELS: Mapping[str, Panel] = {
 
 QUICK = "hotel nights, all of 12"
 
-MADE = "made, 1,000 of 200"
-"""A panel that is made, to measure seconds and memory."""
-
-N_SERIES, N_VALUES = 1000, 200
-"""Number of series and values of the panel that is made."""
-
 
 def cases() -> dict[str, tuple[str, int, bool]]:
     """Return panel, length of short series, and whether these are new, by name of the case."""

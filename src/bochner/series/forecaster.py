@@ -125,7 +125,7 @@ class Forecaster(BaseEstimator):
     def fit(
         self, y: object, X: object = None, *, times: object = None, callback: Callback | None = None
     ) -> Self:
-        """Fit a model to each series.
+        """Fit a model to each series; eight or more series share what they have in common.
 
         Raises ``TypeError`` if values, inputs or times are not numbers or dates. Raises
         ``ValueError`` if times do not increase, values are constant, infinite, fewer than eight or
@@ -136,9 +136,9 @@ class Forecaster(BaseEstimator):
         ----------
         y : array-like of shape (n,), pandas Series, DataFrame, or mapping of str to such
             Values in order of time, NaN for an unknown value. The columns of a data frame and the
-            entries of a mapping are several series, each with a separate model; a data frame of
-            ``ds`` and ``y`` is one series. The model is
-            learned from the latest 10,000 values, up to the last known one.
+            entries of a mapping are several series; a data frame of ``ds`` and ``y`` is one. Eight
+            or more series share seasons, effects of inputs, growth and priors of parameters. The
+            model is learned from the latest 10,000 values, up to the last known one.
         X : array-like of shape (n, d) or DataFrame, default=None
             Inputs whose future values are also known, such as indicators of holidays. If ``y`` is a
             mapping, ``X`` is a mapping with the inputs of each series.

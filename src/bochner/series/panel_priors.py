@@ -60,18 +60,18 @@ _LEAST_SHARE = 0.1
 _ROUNDING = 1e-8  # Smallest ratio of a posterior to a prior variance, for cancelled digits
 
 
-class Likelihood(NamedTuple):
+class CoefficientLikelihood(NamedTuple):
     """The likelihood of d coefficients of one series: its precision (d, d) and shift (d,)."""
 
     precision: Array
     shift: Array
 
-    def scaled(self, unit: float) -> "Likelihood":
+    def scaled(self, unit: float) -> "CoefficientLikelihood":
         """Return the likelihood of the coefficients divided by ``unit``."""
-        return Likelihood(unit**2 * self.precision, unit * self.shift)
+        return CoefficientLikelihood(unit**2 * self.precision, unit * self.shift)
 
 
-def population(some: Sequence[Likelihood], prior: Array) -> tuple[Array, Array, Array]:
+def population(some: Sequence[CoefficientLikelihood], prior: Array) -> tuple[Array, Array, Array]:
     """Return mean (d,) and covariance (d, d) of coefficients, and the covariance of the mean.
 
     The ``prior`` covariance has the weight of `_PSEUDO` series. The mean is drawn to zero.
@@ -164,9 +164,9 @@ class Pilot:
 
     selection: Selection
     unit: float
-    seasons: dict[str, Likelihood] = field(default_factory=dict)
-    effects: dict[str, Likelihood] = field(default_factory=dict)
-    growth: Likelihood | None = None
+    seasons: dict[str, CoefficientLikelihood] = field(default_factory=dict)
+    effects: dict[str, CoefficientLikelihood] = field(default_factory=dict)
+    growth: CoefficientLikelihood | None = None
 
     @classmethod
     def of(cls, one: Selection, unit: float, names: Sequence[str]) -> "Pilot":
@@ -178,7 +178,7 @@ class Pilot:
                 local = StateMoments.of(part, rows, fit, _WIDE).likelihood(slice(None))
                 last = (one.units.start + span * rows.times[-1]) / (part.period * span)
                 turn = _turn(float(last), part.n_harmonics)
-                rotated = Likelihood(turn @ local.precision @ turn.T, turn @ local.shift)
+                rotated = CoefficientLikelihood(turn @ local.precision @ turn.T, turn @ local.shift)
                 pilot.seasons[part.name] = rotated.scaled(unit)
             elif isinstance(part, Inputs):
                 moments = StateMoments.of(part, rows, fit, _WIDE)
@@ -211,7 +211,7 @@ class StateMoments(NamedTuple):
         variances = np.real(part.initial(theta[parameters]))
         return cls(mean[states], cov[states, states], part.mean, variances)
 
-    def likelihood(self, which: slice) -> Likelihood:
+    def likelihood(self, which: slice) -> CoefficientLikelihood:
         """Return the likelihood of some states, averaged over the prior of the others."""
         mean, variances = self.mean[which], self.prior_variances[which]
         std = np.sqrt(variances)
@@ -220,7 +220,7 @@ class StateMoments(NamedTuple):
         vectors = vectors / std[:, None]
         precision = (vectors * (inverse - 1.0)) @ vectors.T
         gain = (vectors * inverse) @ (vectors.T @ mean)
-        return Likelihood(precision, gain - self.prior_mean[which] / variances)
+        return CoefficientLikelihood(precision, gain - self.prior_mean[which] / variances)
 
 
 def _turn(turns: float, n_harmonics: int) -> Array:
@@ -295,7 +295,7 @@ def _odds(pilots: Sequence[Pilot]) -> dict[str, float]:
 
 def _parameters(pilots: Sequence[Pilot]) -> dict[str, PanelPrior]:
     """Return shifts and standard deviations of the priors of named parameters."""
-    likelihoods: dict[str, list[Likelihood]] = {}
+    likelihoods: dict[str, list[CoefficientLikelihood]] = {}
     variances: dict[str, list[float]] = {}
     for one in pilots:
         weights = np.exp(one.selection.log_weights)
@@ -307,7 +307,9 @@ def _parameters(pilots: Sequence[Pilot]) -> dict[str, PanelPrior]:
             shift = weight * inverse * (mode.theta - prior.mean)
             for place, entry in enumerate(own):
                 if entry.name:
-                    local = Likelihood(precision[place].reshape(1, 1), shift[place].reshape(1))
+                    local = CoefficientLikelihood(
+                        precision[place].reshape(1, 1), shift[place].reshape(1)
+                    )
                     likelihoods.setdefault(entry.name, []).append(local)
                     variances.setdefault(entry.name, []).append(float(prior.std[place] ** 2))
     priors = {}
