@@ -22,8 +22,7 @@ LOWEST := tests/kernels/test_kernels.py tests/fuzz/test_model_files.py \
           tests/files/test_local_dates.py tests/files/test_local_numbers.py
 
 # Tests with other libraries, which are passed over where those are not installed.
-ECOSYSTEM := tests/adapters/test_mapie.py tests/adapters/test_skpro.py \
-             tests/adapters/test_sktime.py tests/files/test_pickle_and_skops.py
+ECOSYSTEM := tests/adapters/test_mapie.py tests/files/test_pickle_and_skops.py
 
 # Tests with local engines of Ray and Spark, which are passed over where those are not installed.
 ENGINES := tests/engines/test_engines.py tests/engines/test_many_rows_on_engines.py \
@@ -33,10 +32,10 @@ ENGINES := tests/engines/test_engines.py tests/engines/test_many_rows_on_engines
 TORCH := tests/adapters
 
 # Modules whose examples need libraries that `make test` does not install.
-ADAPTERS := adapters/sktime.py adapters/skpro.py adapters/torch.py adapters/botorch.py
+ADAPTERS := adapters/torch.py adapters/botorch.py
 
 .PHONY: help demo test test-all test-slow test-bounds test-ecosystem test-engines test-torch coverage lint types imports doctest check docs dist lowest audit \
-        bench bench-published bench-real bench-unlike bench-text bench-reading bench-forecasts bench-competitions bench-panels bench-gaussian bench-schemes bench-indefinite bench-asymmetric bench-attention bench-bank bench-gabasr bench-digmm bench-processes bench-glm bench-evidence bench-first bench-speed bench-many bench-payoff clean
+        bench bench-published bench-real bench-unlike bench-text bench-reading bench-forecasts bench-competitions bench-intermittent bench-panels bench-gaussian bench-schemes bench-indefinite bench-asymmetric bench-attention bench-bank bench-gabasr bench-digmm bench-processes bench-glm bench-evidence bench-first bench-speed bench-many bench-payoff clean
 
 help:  ## List the targets
 	@sed -n 's/^\([a-z-]*\):.*## /\1|/p' $(MAKEFILE_LIST) | awk -F'|' '{printf "%-15s %s\n", $$1, $$2}'
@@ -56,7 +55,7 @@ test-slow: $(VENV)/.test  ## Run the tests marked slow
 test-bounds: $(VENV)/.test  ## Try 30,000 changed model files while compiled loops check the bounds of their arrays
 	NUMBA_BOUNDSCHECK=1 NUMBA_CACHE_DIR=$(VENV)/bounds $(BIN)/python -m pytest -q $(WORKERS) -m "slow or not slow" tests/fuzz/test_model_files.py $(PYTEST_FLAGS)
 
-test-ecosystem: | $(BIN)/python  ## Run the checks of skpro and sktime, and the tests with MAPIE and skops, in an environment of their own
+test-ecosystem: | $(BIN)/python  ## Run the tests with MAPIE and skops in an environment of their own
 	$(PYTHON) -m venv $(VENV)/ecosystem
 	$(VENV)/ecosystem/bin/python -m pip install --quiet --editable '.[ecosystem]'
 	$(SERIAL) $(VENV)/ecosystem/bin/python -m pytest -q -p no:cacheprovider -m "slow or thorough or not slow" $(ECOSYSTEM)
@@ -120,7 +119,7 @@ audit: | $(BIN)/python  ## Look for known vulnerabilities of what is installed
 	$(BIN)/python -m pip install --quiet pip-audit
 	$(BIN)/python -m pip_audit --skip-editable
 
-bench: bench-published bench-real bench-unlike bench-text bench-reading bench-forecasts bench-competitions bench-panels bench-gaussian bench-schemes bench-indefinite bench-asymmetric bench-attention bench-bank bench-gabasr bench-digmm bench-processes bench-glm bench-evidence bench-first bench-speed bench-many bench-payoff  ## Run every benchmark; DATA=folder of data sets, OUT=results
+bench: bench-published bench-real bench-unlike bench-text bench-reading bench-forecasts bench-competitions bench-intermittent bench-panels bench-gaussian bench-schemes bench-indefinite bench-asymmetric bench-attention bench-bank bench-gabasr bench-digmm bench-processes bench-glm bench-evidence bench-first bench-speed bench-many bench-payoff  ## Run every benchmark; DATA=folder of data sets, OUT=results
 
 bench-published: $(VENV)/.bench  ## Errors, densities and intervals on published splits and folds, next to other methods
 	$(BIN)/python -m benchmarks published $(FLAGS) --out "$(OUT)"
@@ -151,6 +150,9 @@ bench-competitions: $(VENV)/.forecasts  ## Series of the M3 and M4 competitions,
 
 bench-panels: $(VENV)/.forecasts  ## Short series of panels, fitted together and one by one, next to other methods
 	$(BIN)/python -m benchmarks panels $(FLAGS) --out "$(OUT)"
+
+bench-intermittent: $(VENV)/.forecasts  ## Counts that are mostly zero, next to methods for intermittent demand
+	$(BIN)/python -m benchmarks intermittent $(FLAGS) --out "$(OUT)"
 
 bench-gaussian: $(VENV)/.demo  ## Error of the Gaussian Gram matrix, by sampling scheme
 	$(BIN)/python -m benchmarks gaussian $(FLAGS) --out "$(OUT)"

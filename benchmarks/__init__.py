@@ -17,6 +17,7 @@ from benchmarks.gaussian import GAUSSIAN
 from benchmarks.glm.benchmark import GLM
 from benchmarks.harness import Benchmark, Cell, Options, Part, grid, render, run
 from benchmarks.indefinite.benchmark import INDEFINITE
+from benchmarks.intermittent.benchmark import INTERMITTENT
 from benchmarks.many import MANY
 from benchmarks.panels.benchmark import PANELS
 from benchmarks.payoff import PAYOFF
@@ -54,6 +55,7 @@ BENCHMARKS: Mapping[str, Benchmark] = {
             FORECASTS,
             COMPETITIONS,
             PANELS,
+            INTERMITTENT,
             GAUSSIAN,
             SCHEMES_BENCHMARK,
             INDEFINITE,

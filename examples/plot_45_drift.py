@@ -3,11 +3,9 @@ Rows that arrive in batches, from a function that drifts
 ========================================================
 
 A sensor's response to temperature and load changes over the weeks, and at once when it is repaired.
-Three models learn the rows batch by batch: one keeps all rows, one lets weights fall with age, and
-one has a sliding window. Each batch is predicted before it is learned.
+Two models learn the rows batch by batch: one keeps all rows, and one lets weights fall with age.
+Each batch is predicted before it is learned.
 """
-
-from collections import deque
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -30,23 +28,18 @@ batches = [batch(t) for t in range(N_BATCHES)]
 
 # %%
 # Ridge regression on features needs only sums over the rows, to which ``partial_fit`` adds those of
-# a batch. ``forgetting=0.997`` halves a weight every 230 rows, about six weeks. The window has the
-# latest ten weeks: the oldest one is taken out of the sums.
+# a batch. ``forgetting=0.997`` halves a weight every 230 rows, about six weeks.
 
 models = {
     name: KreinRidge(n_components=128, length_scale=1.0, alpha=0.05, random_state=0)
-    for name in ("all rows", "forgetting", "window")
+    for name in ("all rows", "forgetting")
 }
 errors = {name: [] for name in models}
-window = deque()
-for X, y in batches:
+for week, (X, y) in enumerate(batches):
     for name, model in models.items():
-        if window:
+        if week:
             errors[name].append(np.sqrt(np.mean((model.predict(X) - y) ** 2)))
         model.partial_fit(X, y, forgetting=0.997 if name == "forgetting" else 1.0)
-    window.append((X, y))
-    if len(window) > 10:
-        models["window"].forget(*window.popleft())
 
 for name, of_model in errors.items():
     print(
@@ -54,8 +47,8 @@ for name, of_model in errors.items():
     )
 
 # %%
-# The error rises at the repair, for every model, and falls as soon as the rows from before have
-# lost their weight. With all rows it falls slowly.
+# The error rises at the repair for both models, and falls as soon as the rows from before have lost
+# their weight. With all rows it falls slowly.
 
 figure, ax = plt.subplots(figsize=(3.6, 2.5))
 for name, of_model in errors.items():

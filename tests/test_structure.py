@@ -21,6 +21,7 @@ FILES = {
 DOORS = {
     ("bochner.tables.table_model", "bochner.report.page"),
     ("bochner.tables.sensitivity", "bochner.plot"),
+    ("bochner.series.forecaster", "bochner.plot"),
 }
 """Modules that ``report()`` and ``plot()`` import from a higher room when they are called."""
 
@@ -144,7 +145,7 @@ def lines_below(folder: Path) -> int:
     return sum(path.read_bytes().count(b"\n") for path in folder.rglob("*.py"))
 
 
-LINES, FILES_AT_MOST, TEST_LINES = 72_000, 340, 60_000
+LINES, FILES_AT_MOST, TEST_LINES = 72_000, 340, 58_600
 """Lines and files of the package and lines of its tests: what one person can know."""
 
 LONGEST = 450

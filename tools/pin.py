@@ -303,8 +303,7 @@ def feature_units() -> Iterator[Unit]:
             case = features(kernel, decomposition=way, masses=masses)
             yield f"features/{name} {way} {masses}", case
     local = kernels.LocallyStationary(kernels.Gaussian(2.0), kernels.Gaussian(0.9))
-    for pairs in ("matched", "grid"):
-        yield f"features/pairs {pairs}", features(local, pairs=pairs)
+    yield "features/pairs", features(local)
     single = (X.astype(np.float32), NEW.astype(np.float32))
     thin = tuple(sparse.random(n, 3, 0.5, "csr", rng=np.random.default_rng(n)) for n in (60, 9))
     wide = tuple(np.random.default_rng(n).normal(size=(n, 300)) for n in (40, 7))

@@ -49,7 +49,7 @@ def speed_metrics(label: str, method: str, size: int, seed: int, n_rows: int) ->
     """Return the seconds to draw frequencies and to transform rows, on either side or both."""
     X = np.random.default_rng(seed).random((n_rows, design.SPEED_DIM))
     is_jordan = method == design.JORDAN_IID
-    options = {"scheme": "orthogonal"}
+    options: dict[str, Any] = {"scheme": "orthogonal"}
     if is_jordan:
         options = {"decomposition": "jordan", "scheme": "iid"}
     features = FourierFeatures(

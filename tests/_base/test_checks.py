@@ -63,8 +63,7 @@ def test_numbers_of_any_type_are_targets():
 
 
 @pytest.mark.parametrize(
-    "y",
-    [["a", np.nan], ["a", None], ["a", 1], [True, "x"], ["a", pd.NaT], ["a", pd.NA]],
+    "y", [["a", np.nan], ["a", None], ["a", 1], [True, "x"], ["a", pd.NaT], ["a", pd.NA]]
 )
 @pytest.mark.parametrize("form", [list, tuple, pd.Series])
 def test_missing_labels_and_labels_of_two_kinds_are_no_text(y, form):

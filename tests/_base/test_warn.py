@@ -9,12 +9,7 @@ from flat_parameters import flat
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from bochner import (
-    FourierFeatures,
-    KreinRidge,
-    KreinRidgeClassifier,
-    kernels,
-)
+from bochner import FourierFeatures, KreinRidge, KreinRidgeClassifier, kernels
 from bochner._base.warn import warn_user
 
 X = np.random.default_rng(0).normal(size=(60, 2))

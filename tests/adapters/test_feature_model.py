@@ -8,10 +8,7 @@ from numpy.testing import assert_allclose
 pytest.importorskip("botorch")
 
 import torch
-from botorch.acquisition import (
-    UpperConfidenceBound,
-    qLogExpectedImprovement,
-)
+from botorch.acquisition import UpperConfidenceBound, qLogExpectedImprovement
 from botorch.generation import MaxPosteriorSampling
 from botorch.optim import optimize_acqf
 from scipy.linalg import block_diag

@@ -4,12 +4,9 @@ import numpy as np
 import pytest
 from laws.registry import check_mean
 from numpy.testing import assert_allclose
-from scipy.optimize import minimize
 from scipy.stats import multivariate_normal, norm
 
 from benchmarks.baselines import (
-    ALaCarteRegressor,
-    MultipleKernelFeatures,
     RandomMaclaurin,
     SphericalRandomFeatures,
     TensorizedRandomProjection,
@@ -26,8 +23,6 @@ ALPHA = 1e-3
 RNG = np.random.default_rng(0)
 X, Y = RNG.normal(size=(2, 6, 3)) * 0.7
 SPHERE_X, SPHERE_Y = (rows / np.linalg.norm(rows, axis=1)[:, None] for rows in (X, Y))
-ROWS = RNG.normal(size=(60, 3)) * [1.0, 10.0, 0.1] + [0.0, 100.0, 5.0]
-TARGETS = np.sin(2.0 * ROWS[:, 0]) + ROWS[:, 1] / 20.0
 
 
 def slopes(function, theta, step=1e-5):
@@ -109,62 +104,6 @@ def test_spherical_features_are_unbiased_for_their_profile():
 # Several kernels
 
 
-def bank(lag):
-    """Kernels at lags in units of the inputs, stacked first."""
-    scaled = [lag / ROWS.std(axis=0) / scale for scale in (0.5, 1.0, 3.0)]
-    return np.array(
-        [np.exp(-np.abs(u).sum(axis=-1)) for u in scaled]
-        + [np.exp(-0.5 * (u**2).sum(axis=-1)) for u in scaled]
-        + [np.prod(1.0 / (1.0 + u**2), axis=-1) for u in scaled]
-    )
-
-
-def several_kernels(y, **parameters):
-    parameters = {"n_components": 150, "random_state": 0} | parameters
-    return MultipleKernelFeatures(length_scales=(0.5, 1.0, 3.0), **parameters).fit(ROWS, y)
-
-
-def test_features_of_several_kernels_are_unbiased_with_the_known_variance():
-    lag = ROWS[:8] - ROWS[8:16]
-    estimates = []
-    for seed in range(200):
-        features = several_kernels(TARGETS, random_state=seed)
-        products = features.transform(ROWS[:8]) * features.transform(ROWS[8:16])
-        estimates.append(products.sum(axis=1))
-    weights = features.weights_[:, None]
-    one, two = bank(lag), bank(2.0 * lag)
-    variance = np.sum(weights**2 * (1 + two - 2 * one**2) / (2 * features.counts_[:, None]), axis=0)
-    error = np.array(estimates) - np.sum(weights * one, axis=0)
-    z = error.mean(axis=0) / np.sqrt(variance / len(error))
-    assert np.abs(z).max() < norm.isf(ALPHA / (2 * len(z)))
-
-
-@pytest.mark.parametrize("kind", ["numbers", "labels"])
-def test_weights_minimise_the_loss_of_centred_alignment(kind):
-    labels = np.digitize(TARGETS, [4.5, 5.5])
-    y, targets = {
-        "numbers": (7.0 * TARGETS - 3.0, ((TARGETS - TARGETS.mean()) / TARGETS.std())[:, None]),
-        "labels": (np.array(["a", "b", "c"])[labels], np.eye(3)[labels]),
-    }[kind]
-    weights = several_kernels(y).weights_
-    centring = np.eye(len(ROWS)) - 1.0 / len(ROWS)
-    grams = np.array([centring @ K @ centring for K in bank(ROWS[:, None] - ROWS[None])])
-    goal = centring @ targets @ targets.T @ centring
-
-    def loss(w):
-        rest = np.tensordot(w, grams, 1) - goal
-        return np.sum(rest**2), 2.0 * np.tensordot(grams, rest, 2)
-
-    options = {"maxiter": 5000, "maxfun": 20000, "ftol": 1e-16, "gtol": 1e-9}
-    best = minimize(
-        loss, np.ones(9), jac=True, bounds=[(0.0, None)] * 9, method="L-BFGS-B", options=options
-    )
-    # The minimum is flat along some directions: compare losses.
-    assert loss(weights * best.x.sum())[0] <= best.fun * (1.0 + 1e-6)
-    assert_allclose(weights.sum(), 1.0)
-    assert weights.min() >= 0.0
-
-
 # A la carte
 
 
@@ -191,20 +130,6 @@ def test_the_evidence_and_its_gradient_are_those_of_a_dense_normal_density(full)
     assert_allclose(value, dense(theta), rtol=1e-10)
     expected = slopes(dense, theta)
     assert_allclose(gradient, expected, rtol=1e-5, atol=1e-6 * np.abs(expected).max())
-
-
-def test_the_fitted_model_is_a_gaussian_process_in_units_of_the_data():
-    y, new = 30.0 + 4.0 * TARGETS, ROWS[:20] + 0.01
-    model = ALaCarteRegressor(60, n_mixture=3, max_iter=30, random_state=0).fit(ROWS, y)
-    K = model.frequencies_.gram(ROWS) + model.noise_variance_ * np.eye(len(ROWS))
-    density = multivariate_normal(np.full(len(ROWS), y.mean()), K).logpdf(y)
-    assert_allclose(model.log_evidence_, density, rtol=1e-6)
-    across = model.frequencies_.gram(new, ROWS)
-    mean, std = model.predict(new, return_std=True)
-    assert_allclose(mean, y.mean() + across @ np.linalg.solve(K, y - y.mean()), rtol=1e-6)
-    prior = np.diagonal(model.frequencies_.gram(new)) + model.noise_variance_
-    variance = prior - np.sum(across * np.linalg.solve(K, across.T).T, axis=1)
-    assert_allclose(std, np.sqrt(variance), rtol=1e-5)
 
 
 # Random frequencies of a classifier

@@ -4,8 +4,7 @@ import os
 
 import pytest
 
-from benchmarks import Benchmark, Cell, Part, median_table, medians, read_rows, render, run
-from benchmarks.pictures import LOG, Picture, curves_figure
+from benchmarks import Benchmark, Cell, Part, median_table, medians, read_rows, run
 
 
 class Planted(Exception):
@@ -144,28 +143,6 @@ def test_a_wrong_design_is_named(toy, tmp_path, cells, message):
     assert list(tmp_path.iterdir()) == []
 
 
-def test_figures_are_written_and_repeat_bit_for_bit(toy, tmp_path):
-    pytest.importorskip("matplotlib")
-
-    def values(rows):
-        return {
-            (row["dataset"], row["method"], 1.0 + row["seed"]): row["value"]
-            for row in rows
-            if row["metric"] == "error"
-        }
-
-    shown = Picture("error", "Errors.", "seed", "error", values)
-    benchmark = toy.benchmark(pictures=(shown,))
-    path = run(benchmark, out=tmp_path)
-    table, picture = render(benchmark, path)
-    assert (table.name, picture.name) == ("toy.tables.md", "toy-error.svg")
-    first = picture.read_bytes()
-    assert b"<svg" in first
-    assert "![error](toy-error.svg)\n\nErrors." in table.read_text(encoding="utf-8")
-    render(benchmark, path)
-    assert picture.read_bytes() == first
-
-
 def test_a_method_is_measured_again_and_the_others_are_kept(toy, tmp_path):
     path = run(toy.benchmark(), out=tmp_path)
     before = without_seconds(path)
@@ -183,14 +160,6 @@ def test_a_method_is_measured_again_and_the_others_are_kept(toy, tmp_path):
 
 
 # Tables and curves
-
-VALUES = {
-    ("wine", "iid", 2): 0.5,
-    ("wine", "iid", 8): 0.25,
-    ("wine", "qmc", 2): 0.3,
-    ("letter", "iid", 2): 0.6,
-    ("letter", "iid", 8): 0.2,
-}
 
 
 def row(dataset, method, p, seed, value, metric="error"):
@@ -222,20 +191,3 @@ def test_a_table_by_hand(rows):
         "| iris | 2 (0.40) | 5 |",
         "| wine | 0.1235 | – |",
     ]
-
-
-def test_curves():
-    figure = curves_figure(VALUES, xlabel="features", ylabel="error")
-    assert [axis.get_title() for axis in figure.axes] == ["wine", "letter"]
-    assert {axis.get_xlabel() for axis in figure.axes} == {"features"}
-    assert figure.axes[0].get_ylabel() == "error"
-    drawn = {
-        (axis.get_title(), line.get_label(), x): y
-        for axis in figure.axes
-        for line in axis.lines
-        for x, y in line.get_xydata()
-    }
-    assert drawn == VALUES
-    assert {(axis.get_xscale(), axis.get_yscale()) for axis in figure.axes} == {LOG}
-    (legend,) = figure.legends
-    assert [text.get_text() for text in legend.get_texts()] == ["iid", "qmc"]

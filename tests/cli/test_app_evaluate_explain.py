@@ -131,8 +131,7 @@ def test_contributions_are_written_for_all_rows(classifier, tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("keep", "columns"),
-    [("none", []), ("id", ["who"]), ("all", ["who", "a", "b", "colour", "y"])],
+    ("keep", "columns"), [("none", []), ("id", ["who"]), ("all", ["who", "a", "b", "colour", "y"])]
 )
 def test_columns_are_kept(named, tmp_path, keep, columns):
     frame = fresh(5).assign(who=[f"new {i}" for i in range(5)])[["who", "a", "b", "colour", "y"]]

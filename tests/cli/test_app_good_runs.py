@@ -17,10 +17,8 @@ from typer.main import get_command
 
 import bochner as library
 from bochner import TableRegressor
-from bochner._base.number_texts import number
 from bochner.cli import fitting
 from bochner.cli.model_files import _unlike
-from bochner.comparison.verdict import FUNCTIONS
 from bochner.tables.table_checks import training_rows
 
 COMPARED, COLUMNS = ("--effort", "quick"), "important columns"
@@ -150,27 +148,6 @@ def test_predictions_are_those_of_the_loaded_model(regressor, tmp_path):
     again = tmp_path / "again.bochner"
     library.save(loaded, again)
     np.testing.assert_array_equal(library.load(again).predict(features), mean)
-
-
-def test_inspect(regressor):
-    result = bochner("explain", regressor)
-    assert result.exit_code == 0
-    flat = " ".join(result.stdout.split())
-    model = library.load(regressor)
-    record = model.record_
-    for part in (
-        "model TableRegressor target y rows 120 of ",
-        f"tested on 30 rows: RMSE {number(record['test_rmse'])}, MAE",
-        f"coverage {100.0 * record['test_coverage']:.1f} %",
-        f"expected RMSE {number(float(model.score_))} on new rows, from rows left out of the fit",
-        "functions kernel inputs weight",
-        f"{FUNCTIONS[model.head_.laws.members[0].name]} Matern",
-        "Matern",
-        "a numbers b numbers colour text",
-    ):
-        assert part in flat
-    for name, share in shares(result.stdout, COLUMNS).items():
-        assert share in {f"{100 * x:.1f} %" for x in model.importance().share}, name
 
 
 def test_the_summary_in_a_file_is_that_of_the_model_and_shown_without_its_libraries(
@@ -353,11 +330,6 @@ def test_durations_are_a_target_in_hours(tmp_path):
     durations = [f"0:{second // 60:02}:{second % 60:02}" for second in seconds]
     found = predict(fit(tmp_path, frame.assign(y=durations)), frame)
     np.testing.assert_allclose(3600 * found["prediction"], seconds, atol=60)
-
-
-def test_codes_with_zeros_are_levels(tmp_path):
-    codes = [f"{i % 12:02}" if i else "0A" for i in range(60)]
-    fit(tmp_path, table(60).assign(code=codes))
 
 
 def test_a_model_is_fitted_again_to_all_rows(tmp_path):

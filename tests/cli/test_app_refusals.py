@@ -180,10 +180,7 @@ def test_models_of_no_table(tmp_path):
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        (
-            ("--interval", "1.5"),
-            "--interval must lie between 0 and 1, or 50 and 100 for per cent",
-        ),
+        (("--interval", "1.5"), "--interval must lie between 0 and 1, or 50 and 100 for per cent"),
         (("--quantiles", "0.1;0.9"), "such as 10,50,90, got '0.1;0.9'"),
         (("--quantiles", "0.1,0"), "--quantiles must be numbers between 0 and 1"),
         (("--out", "p.xlsx"), "would be written as CSV: expected an ending of .csv, .tsv, .txt"),

@@ -92,10 +92,7 @@ MONTHS = pd.date_range("2016-01-01", periods=48, freq="MS")
 
 JOINED = {
     "date and time": (
-        {
-            "Date": TWO_HOURS.strftime("%d/%m/%Y"),
-            "Time": TWO_HOURS.strftime("%H:%M:%S"),
-        },
+        {"Date": TWO_HOURS.strftime("%d/%m/%Y"), "Time": TWO_HOURS.strftime("%H:%M:%S")},
         "2021-03-16 08:00:00",
     ),
     "hours with minutes": (

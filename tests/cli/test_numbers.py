@@ -17,11 +17,7 @@ from bochner.cli import evaluating, explaining, forecasting, screen
 from bochner.cli.json_documents import evaluation_record, fit_record
 from bochner.cli.predicting import rounded
 from bochner.comparison.contenders import OURS
-from bochner.comparison.forecast_fits import (
-    OriginScores,
-    SeriesFits,
-    SeriesForecast,
-)
+from bochner.comparison.forecast_fits import OriginScores, SeriesFits, SeriesForecast
 from bochner.comparison.forecast_words import shown_times
 from bochner.comparison.outcomes import Outcome, by_group
 from bochner.comparison.simple_forecasts import THETA
@@ -208,12 +204,19 @@ def series(name, rng, n_unknown):
     values.iloc[48 - n_unknown :] = np.nan
     mean, half = rng.normal(50.0, 5.0, 6), rng.uniform(5.0, 9.0, 6)
     errors = {OURS: rng.normal(size=12), THETA: 2.0 * rng.normal(size=12)}
-    scaled = {method: error / rng.uniform(2.0, 3.0) for method, error in errors.items()}
     covered = (rng.random(12) < 0.7).astype(float)
-    scores = OriginScores(6, 2, 12, errors, scaled, covered, np.repeat([0, 1], 6))
+    scale, observed, crps = rng.uniform(2.0, 3.0, (3, 12)) * [[1.0], [20.0], [0.5]]
+    places = np.repeat([0, 1], 6), np.tile(np.arange(1, 7), 2)
+    scores = OriginScores(6, 2, 12, errors, scale, observed, covered, crps, *places)
     paths = mean + half * rng.normal(size=(200, 6))
     ends = mean - half, mean + half
     return SeriesForecast(name, values, months[48:], mean, *ends, paths=paths), scores
+
+
+def smape(scores, method):
+    predicted = scores.observed - scores.errors[method]
+    size = np.abs(scores.observed) + np.abs(predicted)
+    return np.mean(200.0 * np.abs(scores.errors[method]) / size)
 
 
 @pytest.mark.parametrize("count", [1, 3])
@@ -232,7 +235,7 @@ def test_a_forecast_says_the_same_everywhere(count):
     page = reports._overview(every, names, scores, 0.8).blocks[0]
     sizes, of_all = {}, []
     for place, (one, own) in enumerate(made):
-        sizes[one.name] = [np.mean(np.abs(own.scaled[m])) for m in (OURS, THETA)]
+        sizes[one.name] = [np.mean(np.abs(own.errors[m] / own.scale)) for m in (OURS, THETA)]
         maes = [np.mean(np.abs(own.errors[m])) for m in (OURS, THETA)]
         share = np.mean(own.covered)
         of_all.extend(own.covered)
@@ -245,13 +248,26 @@ def test_a_forecast_says_the_same_everywhere(count):
         assert [past["mase"], other["mase"]] == pytest.approx(sizes[one.name])
         assert [past["mae"], other["mae"]] == pytest.approx(maes)
         assert past["coverage"] == pytest.approx(share)
+        smapes = [smape(own, m) for m in (OURS, THETA)]
+        assert [past["smape"], other["smape"]] == pytest.approx(smapes)
+        assert past["crps"] == pytest.approx(np.mean(own.crps))
         if count == 1:
-            table = reports._errors(own)
-            for name, mae, row in zip((OURS, THETA), maes, table.rows, strict=True):
-                rmse = np.sqrt(np.mean(own.errors[name] ** 2))
+            table, by_horizon = reports._errors(own)
+            for k, (name, row) in enumerate(zip((OURS, THETA), table.rows, strict=True)):
+                rmse, mae = np.sqrt(np.mean(own.errors[name] ** 2)), maes[k]
                 change = [100.0 * (mae / maes[0] - 1.0)][: name != OURS]
                 says(line_of(errors, name), mae, rmse, *change)
-                says(" ".join(cell.text for cell in row[1:]), mae, rmse, *change)
+                said = " ".join(cell.text for cell in row[1:])
+                says(said, mae, rmse, sizes[one.name][k], smapes[k], *change)
+            for row in by_horizon.rows:
+                steps = [int(text) for text in row[0].text.split(" to ")]
+                part = own.part((own.steps >= steps[0]) & (own.steps <= steps[-1]))
+                mae, theta = (np.mean(np.abs(part.errors[m])) for m in (OURS, THETA))
+                mase = np.mean(np.abs(part.errors[OURS]) / part.scale)
+                shares = smape(part, OURS), 100.0 * np.mean(part.covered)
+                change = 100.0 * (theta / mae - 1.0)
+                said = " ".join(cell.text for cell in row[1:])
+                says(said, mae, mase, np.mean(part.crps), *shares, change)
             for step, time in enumerate(shown_times(one.times)):
                 says(line_of(lines, time), one.mean[step], one.lower[step], one.upper[step])
             continue

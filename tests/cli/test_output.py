@@ -12,10 +12,7 @@ from bochner.cli.output import cells_table, facts_table, without_formulas
 def test_names_are_no_markup():
     """Headings, cells and facts; rich would read a colour's end, a style, a picture, an escape."""
     names = ["[/red]no", "[bold]yes", ":smile:", "a\x1b[31m"]
-    tables = (
-        cells_table(names, [names]),
-        facts_table(dict(zip(names, names, strict=True))),
-    )
+    tables = (cells_table(names, [names]), facts_table(dict(zip(names, names, strict=True))))
     for table in tables:
         console = Console(file=io.StringIO(), width=200)
         console.print(table)

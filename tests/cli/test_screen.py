@@ -9,10 +9,7 @@ import pytest
 from report.studies import of_laws
 from rich.console import Console
 
-from bochner.cli.screen import (
-    print_checks,
-    scores_table,
-)
+from bochner.cli.screen import print_checks, scores_table
 from bochner.comparison.contenders import CATBOOST, LINEAR, OURS, RBF_SAMPLER, TREES
 from bochner.comparison.outcomes import Outcome
 from bochner.report.diagnostics import checks

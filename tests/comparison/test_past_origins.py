@@ -14,6 +14,7 @@ from bochner.comparison.forecast_fits import (
     OriginScores,
     SeriesForecast,
     best_other,
+    on_calendar,
     origin_scores,
 )
 from bochner.comparison.forecast_words import (
@@ -90,7 +91,8 @@ def test_the_theta_method_continues_seasons_and_half_of_the_slope(rate):
 def _scores(ours, other, season=12):
     errors = {OURS: ours * np.ones(3), "week": other * np.ones(3), THETA: [9.0] * 3}
     errors = {name: np.asarray(values, float) for name, values in errors.items()}
-    return OriginScores(1, 3, season, errors, errors, np.ones(3), np.arange(3))
+    ones = np.ones(3)
+    return OriginScores(1, 3, season, errors, ones, ones, ones, ones, np.arange(3), ones)
 
 
 @pytest.mark.parametrize(
@@ -121,8 +123,25 @@ def test_errors_from_origins_use_the_values_before_them_only():
         scale = np.abs(values[4:origin] - values[: origin - 4]).mean()
         scaled.extend(errors[-4:] / scale)
     np.testing.assert_allclose(found.errors["last year repeated"], errors)
-    np.testing.assert_allclose(found.scaled["last year repeated"], scaled)
+    np.testing.assert_allclose(found.errors["last year repeated"] / found.scale, scaled)
     assert found.mase("last year repeated") == pytest.approx(np.mean(np.abs(scaled)))
+
+
+@pytest.mark.parametrize(
+    ("step", "digits"), [(0.5, 9), (1.0 / 12.0, 3), (1.0 / 12.0, 2), (1.0, 0), (7.0, 0)]
+)
+def test_numbers_with_gaps_are_on_their_grid(step, digits):
+    """Rounded decimal times lie on the grid of all times; times off a grid stay as they are."""
+    times = np.round(1950.0 + step * np.arange(120), digits).astype(float if digits else int)
+    kept = np.delete(np.arange(120), [3, 4, *range(50, 70), 100])
+    y = pd.Series(np.arange(120.0), times)
+    found = on_calendar(y.iloc[kept])
+    np.testing.assert_allclose(found.index, times, atol=0.1 * step)
+    np.testing.assert_array_equal(found.index[kept], times[kept])
+    np.testing.assert_array_equal(found.dropna(), kept)
+    assert found.index.dtype == times.dtype
+    off = pd.Series(np.arange(8.0), [0.0, 0.5, 1.0, 1.5, 2.2, 2.7, 3.2, 3.7])
+    pd.testing.assert_series_equal(on_calendar(off), off)
 
 
 @pytest.mark.parametrize("freq", ["B", "D"])
@@ -166,15 +185,14 @@ def test_values_of_one_forecast_are_no_independent_values():
 def test_shares_of_trends_add_up():
     """Shares of 77.4, 21.6, 0.7 and 0.3 % are rounded together."""
     shares = {"a level": 0.774, "a line": 0.216, "a slope": 0.007, "a walk": 0.003}
-    part = SimpleNamespace(name="1 year")
+    periods = [SimpleNamespace(name="year"), SimpleNamespace(name="cycle of 9")]
     members = [
         SimpleNamespace(weights=np.array([w, 0.05]), model=SimpleNamespace(components=names))
-        for w, names in ((0.30, ["trend", "1 year"]), (0.60, ["trend", "1 year", "cycle of 9"]))
+        for w, names in ((0.30, ["trend", "year"]), (0.60, ["trend", "year", "cycle of 9"]))
     ]
     law = SimpleNamespace(
         trends=lambda: shares,
-        periods=lambda: [part],
-        components=["trend", "1 year", "cycle of 9", "remainder"],
+        periods=lambda: periods,
         members=members,
         transformation="none",
         outliers=np.array([0.1]),
@@ -188,7 +206,7 @@ def test_shares_of_trends_add_up():
     assert facts["Shifts"] == "of the level at 102, 103, 104, 105 and 2 more"
     assert model_facts(series)["Shifts"] == "of the level at 6 times"
     assert facts["Trend"] == "a level (77 %), a line (22 %), a slope (1 %)"
-    assert facts["Seasons"] == "1 year, cycle of 9 (probability 65 %)"
+    assert facts["Seasons"] == "year, cycle of 9 (probability 65 %)"
 
 
 def test_a_forecast_is_said_in_words():

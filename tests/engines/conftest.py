@@ -55,10 +55,7 @@ def ray_here():
         patch.setenv("PYTHONPATH", os.pathsep.join(PATHS))
         patch.setenv("RAY_USAGE_STATS_ENABLED", "0")
         ray.init(
-            num_cpus=2,
-            include_dashboard=False,
-            log_to_driver=False,
-            object_store_memory=3 * 10**9,
+            num_cpus=2, include_dashboard=False, log_to_driver=False, object_store_memory=3 * 10**9
         )
         yield OnRay()
         ray.shutdown()

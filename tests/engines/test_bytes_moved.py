@@ -2,16 +2,11 @@
 
 import dask.array as da
 import numpy as np
-import pytest
-from dask.sizeof import sizeof
 from engines.engines import InProcess
 from engines.rows import LABELS, X, Y
 
 from bochner import KreinRidge, KreinRidgeClassifier
-from bochner.engines import PartitionedRows, dask
-from bochner.features.chunks import Chunk, Numbers
-from bochner.features.row_sums import chunk_sums
-from bochner.spectral.frequencies import Frequencies
+from bochner.engines import PartitionedRows
 
 
 class Counting(InProcess):
@@ -36,16 +31,6 @@ def test_rows_are_read_for_their_number_a_sample_and_the_sums():
     model, n_passes = fitted(KreinRidge(n_components=32, solver="cg"), Y)
     # The sums with the targets and each step, and once more for the preconditioner's rows.
     assert n_passes == 3 + model.n_iter_ + 1
-
-
-def test_dask_is_told_the_size_of_sums_and_rows():
-    assert dask.sizeof is sizeof
-    p, t = 64, 2
-    frequencies = Frequencies(np.ones((p // 2, 3)), np.ones(p // 2))
-    chunk = Chunk(np.ones((5, 3)), np.ones((5, t)))
-    assert sizeof(chunk) == 8 * 5 * (3 + t)
-    sums = chunk_sums([chunk], frequencies, Numbers(np.zeros(t)))
-    assert sizeof(sums) == pytest.approx(8 * p * (p + t + 1), abs=64)
 
 
 def test_the_sums_of_every_partition_move_at_most_once(client):

@@ -10,11 +10,7 @@ import pytest
 from engines.engines import InProcess
 from engines.rows import WEIGHT, X, Y, arrays, frames
 
-from bochner import (
-    KernelGLMRegressor,
-    KreinRidge,
-    KreinRidgeClassifier,
-)
+from bochner import KernelGLMRegressor, KreinRidge, KreinRidgeClassifier
 from bochner.engines import PartitionedRows, collected
 from bochner.engines.dask import collect
 from bochner.features.chunks import Chunk
@@ -76,11 +72,7 @@ def test_fits_that_cannot_be_made_are_refused(fit, message):
 
 
 @pytest.mark.parametrize("make", [arrays, frames])
-@pytest.mark.parametrize(
-    "model",
-    [MODEL, KreinRidgeClassifier()],
-    ids=lambda m: type(m).__name__,
-)
+@pytest.mark.parametrize("model", [MODEL, KreinRidgeClassifier()], ids=lambda m: type(m).__name__)
 def test_missing_targets_are_asked_for(model, make):
     with pytest.raises(ValueError, match="requires y to be passed, but the target y is None"):
         model.fit(make(Y)[0], None)

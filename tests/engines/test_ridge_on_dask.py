@@ -3,20 +3,10 @@
 import dask.array as da
 import numpy as np
 import pytest
-from engines.rows import (
-    LABELS,
-    NEW,
-    SIGNAL,
-    WEIGHT,
-    X,
-    Y,
-    arrays,
-    frames,
-    relative_error,
-)
+from engines.rows import NEW, SIGNAL, WEIGHT, X, Y, arrays, frames, relative_error
 from flat_parameters import flat
 
-from bochner import KreinRidge, KreinRidgeClassifier
+from bochner import KreinRidge
 from bochner.kernels import DeltaGaussian
 
 EXACT = 1e-10
@@ -58,20 +48,6 @@ def test_data_frames_are_fitted_by_their_partitions(dask_place):
     there = ridge().fit(*frames(Y, WEIGHT))
     assert relative_error(there.coef_, here.coef_) < EXACT
     assert there.feature_names_in_.tolist() == ["a", "b", "c"]
-
-
-@pytest.mark.parametrize("weight", [None, WEIGHT])
-def test_classes_are_those_of_all_partitions(weight, dask_place):
-    made = KreinRidgeClassifier(n_components=64, random_state=1)
-    # Some classes are in some partitions only.
-    order = np.argsort(LABELS)
-    chunks = [da.from_array(part[order], chunks=80) for part in (X, LABELS)]
-    cut = None if weight is None else da.from_array(weight[order], chunks=80)
-    there = made.fit(*chunks, cut).predict_proba(NEW)
-    here = made.fit(X[order], LABELS[order], None if weight is None else weight[order])
-    assert made.classes_.tolist() == ["high", "low", "middle"]
-    # Equal up to the tolerance that the softmax is found to.
-    assert relative_error(there, here.predict_proba(NEW)) < 1e-7
 
 
 def test_partitions_without_rows_or_weight_count_for_nothing(dask_place):

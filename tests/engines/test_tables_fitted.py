@@ -179,10 +179,7 @@ BAD = {
         (TABLE[:60], np.where(np.arange(60) == 5, np.nan, Y[:60])),
         "In partition 1: y contains numbers that are not finite",
     ),
-    "equal names": (
-        (pd.concat([TABLE[:60], TABLE[:60]], axis=1), Y[:60]),
-        "In partition 1: .*'a'",
-    ),
+    "equal names": ((pd.concat([TABLE[:60], TABLE[:60]], axis=1), Y[:60]), "In partition 1: .*'a'"),
 }
 
 

@@ -125,26 +125,3 @@ def test_weights_are_fitted_to_frequencies_of_any_measure(kernel, decomposition)
     features = fitted(kernel, decomposition=decomposition)
     sampled = FourierFeatures(kernel, 128, decomposition=decomposition, random_state=0).fit(X)
     assert error(features, kernel, NEW) < error(sampled, kernel, NEW)
-
-
-@pytest.mark.parametrize(
-    ("kernel", "rows", "seed"),
-    [
-        (DeltaGaussian(0.5, 3.0), X, 0),
-        (Tanh(), X, 1),
-        (Tanh(), X, 2),
-        (TL1(2.5), X, 3),
-        (cosine_similarity, X, 4),
-    ],
-    ids=name,
-)
-def test_fitted_features_stay_bounded_far_from_the_data(kernel, rows, seed):
-    features = fitted(kernel, rows, 256, random_state=seed)
-    direction = np.random.default_rng(seed).normal(size=(60, 5))
-    direction /= np.linalg.norm(direction, axis=1, keepdims=True)
-    step = np.resize([1.5, 3.0, 10.0, 100.0], 60)[:, None]
-    far = rows.mean(axis=0) + 2.0 * step * np.ptp(rows, axis=0).max() * direction
-    with warnings.catch_warnings(action="ignore", category=UserWarning):
-        value = np.abs(features.gram(far, rows)).max()
-    # Kernels that are bounded by their values at the data, or by one.
-    assert value < 1.75 * max(np.abs(kernel(rows, rows)).max(), 1.0)

@@ -6,13 +6,11 @@ from joblib import Parallel, delayed
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
 from scipy.spatial.distance import pdist
-from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
-from sklearn.linear_model import LogisticRegression, Ridge
+from sklearn.linear_model import Ridge
 from sklearn.metrics.pairwise import rbf_kernel
-from sklearn.model_selection import GridSearchCV, cross_val_score
+from sklearn.model_selection import cross_val_score
 from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import StandardScaler
 
 from bochner import FourierFeatures, kernels
 
@@ -119,25 +117,6 @@ def test_the_median_distance_is_that_of_the_rows_of_both_arguments():
         features = FourierFeatures(n_components=4, random_state=0)
         features.fit(container(queries), right=container(keys))
         assert_allclose(features.kernel_.length_scale, expected, rtol=1e-3)
-
-
-def test_pipelines_grids_and_clones():
-    y = (X[:, 0] > X[:, 1]).astype(int)
-    pipeline = make_pipeline(
-        StandardScaler(), FourierFeatures(n_components=32, random_state=0), LogisticRegression()
-    )
-    search = GridSearchCV(
-        pipeline,
-        {
-            "fourierfeatures__kernel": ["gaussian", kernels.Laplacian(3.0)],
-            "fourierfeatures__n_components": [2, 64],
-        },
-        cv=3,
-    ).fit(X, y)
-    assert search.best_score_ > 0.8
-    assert search.best_params_["fourierfeatures__n_components"] == 64
-    twin = clone(search.best_estimator_).fit(X, y)
-    assert_array_equal(twin.predict(X), search.best_estimator_.predict(X))
 
 
 @pytest.mark.parametrize("backend", ["loky", "threading"])

@@ -2,7 +2,6 @@
 
 import numpy as np
 import pytest
-from files.same import assert_same, round_trip
 from laws.registry import check_mean
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
@@ -148,25 +147,3 @@ def test_exponentials_of_projected_products_are_biased_by_no_more_than_is_said()
     exact = ATTENTION(QUERIES[:6], KEYS[:6]).ravel()
     check_mean(values, exact, 1e-3 / len(exact), max_error=features.max_error_)
     assert features.max_error_ < 0.1 * ATTENTION(QUERIES, KEYS).max()
-
-
-@pytest.mark.parametrize(
-    ("kernel", "rows", "right", "output"),
-    [
-        (SHIFT, X, None, "left"),
-        (SHIFT, X, None, "concatenated"),
-        (SHIFT * SINH, X, Y, "left"),
-        (MAPPED, QUERIES, KEYS, "left"),
-        (kernels.Bilinear(kernels.Tanh(0.1), LEFT, RIGHT), QUERIES, KEYS, "left"),
-    ],
-    ids=["shift", "concatenated", "product", "mapped", "designed"],
-)
-def test_fitted_features_come_back_from_files(kernel, rows, right, output, tmp_path):
-    designed = isinstance(getattr(kernel, "kernel", None), kernels.Tanh)
-    for decomposition in ("auto",) if designed else ("auto", "jordan"):
-        features = fitted(
-            kernel, rows=rows, right=right, output=output, decomposition=decomposition
-        )
-        loaded = round_trip(features, tmp_path)
-        assert_same(features, loaded)
-        assert_array_equal(loaded.transform(rows), features.transform(rows))

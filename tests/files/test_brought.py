@@ -126,10 +126,7 @@ def test_numbers_of_lines(options, words):
 
 
 def test_a_frame_of_text_is_read_by_the_same_rules():
-    frame = pd.DataFrame(
-        {"weight": ["6.37 kg", "2 kg", "NA"], "n": [1, 2, 3]},
-        index=[7, 3, 5],
-    )
+    frame = pd.DataFrame({"weight": ["6.37 kg", "2 kg", "NA"], "n": [1, 2, 3]}, index=[7, 3, 5])
     with pytest.warns(UserWarning, match="Read the table: 'weight' holds amounts in kg"):
         found = read_table(frame)
     assert found.index.tolist() == [7, 3, 5]

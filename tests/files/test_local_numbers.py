@@ -65,13 +65,7 @@ def test_points_before_three_digits_are_thousands_next_to_decimal_commas(tmp_pat
 
 
 @pytest.mark.parametrize(
-    "entries",
-    [
-        ["5%", "5"],
-        ["1 2", "3 4"],
-        ["1,5", "1.5"],
-        ["0,123,456", "1"],
-    ],
+    "entries", [["5%", "5"], ["1 2", "3 4"], ["1,5", "1.5"], ["0,123,456", "1"]]
 )
 def test_other_text_stays_text(tmp_path, entries):
     assert read_text(tmp_path, column(*entries)).frame["a"].tolist() == entries

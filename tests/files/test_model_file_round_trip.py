@@ -237,31 +237,6 @@ def test_a_fitted_model_comes_back_bit_for_bit(case, tmp_path):
     assert outputs(loaded, data) == before
 
 
-@pytest.mark.parametrize(
-    "model",
-    [
-        KreinRidge(),
-        KreinRidge(alpha=np.float32(0.1), n_components=np.int64(2), length_scale=np.ones(3)),
-        KreinRidge(
-            features=FourierFeatures(
-                Gaussian((1.0, 2.0)), scheme=SCHEMES["qmc"], length_scale=[1, 2.0]
-            )
-        ),
-        KreinRidgeClassifier(alpha=float("inf"), random_state=7),
-        FourierFeatures(dtype=float, length_scale=(float("nan"), -0.0, 5e-324)),
-        TableEncoder(clip=np.float64("nan"), numeric="\x00 \ud800 é ''"),
-        Pair({"a": [True, None], "$": ("array",), "": {}}, Pair(head=np.bool_(False))),
-        Pair(np.array([["a", ""], ["ccc", "d"]]), np.array(["x", None, 1.5, True], dtype=object)),
-        Pair(np.zeros((0, 3), dtype="f4"), np.array(3, dtype="u8")),
-        Pair(np.array([], dtype="U7"), [np.str_("a"), np.float16(0.1)]),
-        Pair({"a.b": np.ones(2), "a": {"b": np.zeros(2)}}, np.asfortranarray(np.eye(3)[:2])),
-    ],
-    ids=repr,
-)
-def test_an_unfitted_model_comes_back_with_its_parameters(model, tmp_path):
-    assert_same(round_trip(model, tmp_path), model)
-
-
 @pytest.mark.parametrize("kernel", KERNELS, ids=repr)
 def test_kernels_come_back_equal(kernel, tmp_path):
     loaded = round_trip(kernel, tmp_path)

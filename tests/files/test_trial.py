@@ -117,6 +117,10 @@ def _forecasts():
     return bochner.Forecaster(periods=[12], random_state=0).fit(y)
 
 
+def _counts():
+    return bochner.Forecaster(random_state=0).fit(np.maximum(np.rint(X[:, 0] - 0.5), 0.0))
+
+
 def _parameter(name, value):
     """Return a change of a constructor parameter."""
     return lambda tree, _: tree["parameters"].update({name: value})
@@ -132,6 +136,8 @@ CHANGES |= {
     "negative noise of a process": (_process, _parameter("alpha", -1)),
     "fractional iterations of a process": (_classes, _parameter("max_iter_predict", 50.0)),
     "no number of landmarks": (_ridge, _parameter("residual", [])),
+    "a weight of a law of counts below zero": (_counts, _times("law.weights", -1.0)),
+    "a level of counts that forgets backwards": (_counts, _times("law.memories", -1.0)),
     "months that begin after millions of years": (_forecasts, _number("offset", float(2**40))),
     "a series of another length": (_forecasts, _number("span", 1e-3)),
     "a last date that is another": (_forecasts, _number("stamp", 0)),

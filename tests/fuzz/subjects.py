@@ -120,9 +120,7 @@ SUBJECTS = {
         bochner.SimilarityFeatures, inference=ExactInference(max_iter=5, n_starts=1), **SMALL
     ),
     "Taylor mixture features": _features(
-        bochner.SimilarityFeatures,
-        inference=papers.digmm.Taylor(max_iter=5),
-        **SMALL,
+        bochner.SimilarityFeatures, inference=papers.digmm.Taylor(max_iter=5), **SMALL
     ),
     "positive features": _features(bochner.PositiveFeatures, **SMALL),
     "positive features, sampled": _features(bochner.PositiveFeatures, weights="sampled", **SMALL),
@@ -135,10 +133,7 @@ SUBJECTS = {
     ),
     "table": Subject(bochner.TableRegressor, {"kernel": "gaussian", "n_components": 32}, weight=2),
     "table of classes": Subject(
-        bochner.TableClassifier,
-        {"kernel": "gaussian", "n_components": 32},
-        "labels",
-        weight=2,
+        bochner.TableClassifier, {"kernel": "gaussian", "n_components": 32}, "labels", weight=2
     ),
     "learned table": Subject(bochner.TableRegressor, {"effort": "quick"}, weight=1),
     "learned table of classes": Subject(

@@ -14,11 +14,7 @@ PHASES = (Phase.explicit, Phase.generate, Phase.shrink)
 def _run(number, count):
     @seed(number)
     @settings(
-        max_examples=count,
-        deadline=None,
-        database=None,
-        suppress_health_check=CALM,
-        phases=PHASES,
+        max_examples=count, deadline=None, database=None, suppress_health_check=CALM, phases=PHASES
     )
     @given(case=cases())
     def run(case):

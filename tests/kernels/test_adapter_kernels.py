@@ -37,15 +37,9 @@ CONVERTED = [
     sk.RBF(0.7) * sk.DotProduct(1.0) + sk.RationalQuadratic(),
     sk.RBF(0.7) * sk.WhiteKernel(0.3),
     sk.RBF(0.7) ** 3,
-    sk.RBF([0.5, 1.0, 2.0]) ** 0.5,
-    sk.RationalQuadratic(0.7, 2.0) ** 1.5,
-    sk.ConstantKernel(3.0) ** 1.5,
     sk.DotProduct(1.0) ** 2,
     (2.0 * sk.Matern(0.7)) ** 2,
     (sk.RBF(0.7) ** 2) ** 2,
-    sk.PairwiseKernel(gamma=0.7, metric="rbf"),
-    sk.PairwiseKernel(gamma=0.7, metric="laplacian"),
-    sk.PairwiseKernel(metric="linear"),
 ]
 
 
@@ -76,7 +70,7 @@ def test_a_periodic_kernel_is_converted_for_one_input():
     ids=["compound", "sigmoid", "root", "inverse", "own"],
 )
 def test_a_kernel_without_counterpart_is_refused(kernel):
-    with pytest.raises(ValueError, match=r"counterpart|exponent must be|metrics"):
+    with pytest.raises(ValueError, match=r"counterpart"):
         from_sklearn(kernel, 3)
 
 

@@ -5,15 +5,7 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
 
-from bochner.kernels import (
-    NTK,
-    Bilinear,
-    Cauchy,
-    CoshGaussian,
-    Gaussian,
-    Hellinger,
-    Matern,
-)
+from bochner.kernels import NTK, Bilinear, Cauchy, CoshGaussian, Gaussian, Hellinger, Matern
 
 RNG = np.random.default_rng(0)
 LEFT, RIGHT = RNG.normal(size=(3, 2)).round(2), RNG.normal(size=(5, 2)).round(2)

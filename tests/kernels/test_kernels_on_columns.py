@@ -7,7 +7,6 @@ import pandas as pd
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.base import clone
-from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
@@ -116,14 +115,6 @@ def test_an_asymmetric_kernel_on_columns():
     assert np.abs(k(FRAME) - k(FRAME).T).max() > 0.3
 
 
-@pytest.mark.parametrize("scheme", ["orthogonal", "qmc", "iid", "structured"])
-def test_schemes_draw_for_columns(scheme):
-    wide = np.random.default_rng(1).normal(size=(50, 80))
-    k = Gaussian(9.0).on(slice(0, 70)) + Matern(9.0, nu=2.5).on(slice(10, 80))
-    model = FourierFeatures(k, 2048, scheme=scheme, random_state=0).fit(wide)
-    assert np.abs(model.gram(wide) - k(wide)).max() < 0.2
-
-
 def test_streams_find_levels_in_the_first_chunk():
     k = Categorical().on(1) + Gaussian().on(2)
     model = KreinRidge(k, random_state=0)
@@ -134,25 +125,6 @@ def test_streams_find_levels_in_the_first_chunk():
         model.partial_fit(more, Y[:1])
     with pytest.raises(ValueError, match="n_levels=5 or more"):
         model.predict(more)
-
-
-def test_a_grid_of_a_kernels_parameters():
-    kernel = Gaussian(30.0).on("temperature") + Categorical().on("weather")
-    model = KreinRidge(kernel, alpha=0.1, n_components=64, random_state=0)
-    grid = {"kernel__k1__kernel__length_scale": [0.5, 50.0], "kernel__k2__kernel": [Categorical()]}
-    search = GridSearchCV(model, grid, cv=3).fit(FRAME, Y)
-    best = search.best_estimator_.kernel.terms[0].kernel
-    assert best == Gaussian(search.best_params_["kernel__k1__kernel__length_scale"])
-    assert best.length_scale == 0.5
-    assert kernel.terms[0].kernel == Gaussian(30.0)
-    assert model.kernel is kernel
-    by_hand = [
-        GridSearchCV(KreinRidge(k, alpha=0.1, n_components=64, random_state=0), {}, cv=3)
-        .fit(FRAME, Y)
-        .best_score_
-        for k in (kernel, kernel.with_params(k1__kernel__length_scale=0.5))
-    ]
-    assert search.best_score_ == max(by_hand)
 
 
 def test_names_go_through_a_pipeline_that_keeps_them():

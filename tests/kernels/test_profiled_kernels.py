@@ -100,10 +100,7 @@ def test_rows_outside_a_domain_are_named(domain, rows, message, form):
         (lambda: kernel_called("ntkk", 2), "Did you mean 'ntk'"),
         (lambda: kernel_called("gausian", 2), "Did you mean 'gaussian'"),
         (lambda: named_kernel("arcosine1"), "Did you mean 'arccosine1'"),
-        (
-            lambda: named_kernel("?"),
-            "Names: gaussian, .*cosh_gaussian.*;",
-        ),
+        (lambda: named_kernel("?"), "Names: gaussian, .*cosh_gaussian.*;"),
         (
             lambda: named_kernel("tl1"),
             "'tl1' is not made from a length scale, .*that are: gaussian, ",

@@ -83,10 +83,7 @@ def check_inputs_untouched(case):
 def check_value_object(case):
     """Pickled, copied and evaluated from a short repr, a kernel is the same value."""
     kernel = case.kernel
-    twins = [
-        pickle.loads(pickle.dumps(kernel)),
-        copy.deepcopy(kernel),
-    ]
+    twins = [pickle.loads(pickle.dumps(kernel)), copy.deepcopy(kernel)]
     if "..." not in repr(kernel):  # A long repr is shortened
         twins.append(eval(repr(kernel), FUNCTIONS | _CLASSES))
     for twin in twins:

@@ -4,12 +4,7 @@ import numpy as np
 import pytest
 from laws.function_laws import assert_draws
 
-from bochner import (
-    Forecaster,
-    KernelGLMRegressor,
-    LearnedKernelRegressor,
-    kernels,
-)
+from bochner import Forecaster, KernelGLMRegressor, LearnedKernelRegressor, kernels
 from bochner.learned import Chains
 
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")

@@ -40,8 +40,7 @@ def test_units_do_not_matter_to_any_model(kind, model):
 
 
 @pytest.mark.parametrize(
-    "name",
-    ["two cells of labels", pytest.param("four random classes", marks=pytest.mark.thorough)],
+    "name", ["two cells of labels", pytest.param("four random classes", marks=pytest.mark.thorough)]
 )
 def test_labels_do_not_matter(name):
     laws.labels_do_not_matter(KINDS[name], MODELS["table classes quick"], 0)

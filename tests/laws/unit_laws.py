@@ -62,11 +62,7 @@ REGRESSORS = (
         lambda: KernelGLMRegressor(length_scale="evidence", **FEATURES),
         1e-3,
     ),
-    RowModel(
-        "learned kernel",
-        lambda: LearnedKernelRegressor(15, **CHAINS),
-        takes_seconds=True,
-    ),
+    RowModel("learned kernel", lambda: LearnedKernelRegressor(15, **CHAINS), takes_seconds=True),
     RowModel(
         "locally stationary learned kernel",
         lambda: LocallyStationaryRegressor(8, random_state=0, chains=Chains(6, 6)),

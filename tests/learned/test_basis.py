@@ -7,10 +7,7 @@ from laws.inference_laws import central_differences, check_gradient_of
 from numpy.testing import assert_allclose, assert_array_equal
 
 from bochner.learned.basis import PLAIN, Grid
-from bochner.learned.chain_state import (
-    InverseGammaNoise,
-    KnownNoise,
-)
+from bochner.learned.chain_state import InverseGammaNoise, KnownNoise
 from bochner.learned.modulated_waves import CosineAmplitudes, WaveFeatures
 
 X = np.random.default_rng(1).normal(size=(40, 3))

@@ -7,11 +7,7 @@ from numpy.linalg import LinAlgError
 from numpy.testing import assert_allclose
 
 from bochner._base import limits
-from bochner.learned.chain_state import (
-    InverseGammaNoise,
-    evidence_of,
-    solved,
-)
+from bochner.learned.chain_state import InverseGammaNoise, evidence_of, solved
 
 NOISE = InverseGammaNoise(0.7, 0.2)
 SHAPES = {

@@ -53,25 +53,6 @@ def test_whole_weights_are_repetitions(name):
     assert_same_model(make().fit(X, y, weight), repeated)
 
 
-@pytest.mark.parametrize("structure", ["sparse", "dense"])
-@pytest.mark.parametrize(
-    ("units", "origin"),
-    [(np.array([8.0, 0.25, 1024.0]), 0.0), (np.array([1e-8, 3.7, 1e8]), 0.0), (1.0, 100.0)],
-    ids=["powers of two", "any units", "origin"],
-)
-def test_units_and_origin_of_the_inputs_do_not_matter(structure, units, origin):
-    """With few rounds: rounding, which they amplify, is not part of the law."""
-    models = [
-        regressor(structure=structure, trend=1, n_burn_in=4, n_samples=4).fit(inputs, Y)
-        for inputs in (X, X * units + origin)
-    ]
-    moved = models[1].predict(NEW * units + origin, return_std=True)
-    for one, other in zip(models[0].predict(NEW, return_std=True), moved, strict=True):
-        assert_allclose(other, one, atol=1e-6)
-    if np.ptp(units) < 1e4:
-        assert_allclose(models[1].kernel_(X * units + origin), models[0].kernel_(X), atol=1e-6)
-
-
 @pytest.mark.parametrize(("factor", "shift"), [(-4.0, 0.0), (1e6, 0.0), (1e-8, 0.0), (1.0, 50.0)])
 def test_units_and_origin_of_the_target_do_not_matter(factor, shift):
     models = [regressor(n_burn_in=4, n_samples=4).fit(X, y) for y in (Y, factor * Y + shift)]

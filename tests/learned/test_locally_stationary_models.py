@@ -76,12 +76,7 @@ def some_model(**parameters):
 
 @pytest.fixture(
     scope="module",
-    params=[
-        {},
-        {"n_shared": 2},
-        {"structure": "sparse", "trend": 1},
-        {"envelope": "windows"},
-    ],
+    params=[{}, {"n_shared": 2}, {"structure": "sparse", "trend": 1}, {"envelope": "windows"}],
     ids=["matched", "grid", "sparse with a trend", "windows"],
 )
 def model(request):

@@ -1,7 +1,4 @@
-"""The trace: what is recorded is what is kept, summarised, handed on and stored."""
-
-import sys
-from types import SimpleNamespace
+"""The trace: what is recorded is what is kept, summarised."""
 
 import numpy as np
 import pytest
@@ -57,48 +54,3 @@ def test_summary():
 def test_refusals(given, n_burn_in, message):
     with pytest.raises((ValueError, TypeError), match=message):
         Trace(given, n_burn_in)
-
-
-@pytest.mark.filterwarnings("ignore::FutureWarning")
-def test_arviz_gets_everything():
-    pytest.importorskip("arviz")
-    given = records()
-    data = Trace(given, 15).to_arviz()
-    stats = ("log_posterior", "acceptance_pcn", "step_size")
-    for name in NAMES:
-        group = "sample_stats" if name in stats else "posterior"
-        key = "lp" if name == "log_posterior" else name
-        kept, warmup = data[group][key], data[f"warmup_{group}"][key]
-        assert kept.dims == warmup.dims == ("chain", "draw")
-        np.testing.assert_array_equal(kept, given[name][:, 15:])
-        np.testing.assert_array_equal(warmup, given[name][:, :15])
-
-
-def older(posterior=None, *, sample_stats=None, warmup_posterior=None, save_warmup=None, **groups):
-    named = {"posterior": posterior, "sample_stats": sample_stats}
-    return {**named, "warmup_posterior": warmup_posterior, **groups}, save_warmup
-
-
-def newer(data, *, save_warmup=None):
-    return data, save_warmup
-
-
-@pytest.mark.parametrize("from_dict", [older, newer])
-def test_both_interfaces_of_arviz(from_dict, monkeypatch):
-    monkeypatch.setitem(sys.modules, "arviz", SimpleNamespace(from_dict=from_dict))
-    given = records()
-    groups, save_warmup = Trace(given, 15).to_arviz()
-    assert save_warmup is True
-    assert {name: set(group) for name, group in groups.items()} == {
-        "posterior": {"log_evidence", "n_components_used"},
-        "sample_stats": {"lp", "acceptance_pcn", "step_size"},
-        "warmup_posterior": {"log_evidence", "n_components_used"},
-        "warmup_sample_stats": {"lp", "acceptance_pcn", "step_size"},
-    }
-    np.testing.assert_array_equal(groups["sample_stats"]["lp"], given["log_posterior"][:, 15:])
-
-
-def test_the_extra_is_named_without_arviz(monkeypatch):
-    monkeypatch.setitem(sys.modules, "arviz", None)
-    with pytest.raises(ImportError, match=r"bochner\[arviz\]"):
-        Trace(records(), 15).to_arviz()

@@ -6,7 +6,6 @@ from linear.test_feature_evidence import dense_log_evidence
 from numpy.testing import assert_allclose
 from scipy.stats import norm, t
 
-from bochner import KreinRidge, load, save
 from bochner.features.chunks import ArrayChunks, Chunk, Numbers
 from bochner.kernels import (
     NTK,
@@ -142,30 +141,6 @@ def scores(y, mean, std):
     return -np.mean(norm.logpdf(y, mean, std))
 
 
-def test_scales_and_masses_of_a_known_sum_are_recovered():
-    """The mean of the logarithms over draws, by its standard error, and densities of new rows."""
-    logs, excess = [], []
-    for seed in range(8):
-        rows, y, K = additive(700, seed)
-        kernel = Gaussian().on(0) + Gaussian().on(1)
-        settings = {"alpha": "evidence", "length_scale": "evidence", "random_state": seed}
-        model = KreinRidge(kernel, 512, **settings).fit(rows[:500], y[:500])
-        slow, fast = model.kernel_.terms
-        scales = [slow.kernel.kernel.length_scale[0], fast.kernel.kernel.length_scale[0]]
-        logs.append(np.log([*scales, slow.factor / fast.factor]))
-        gain = np.linalg.solve(K[:500, :500] + 0.09 * np.eye(500), K[:500, 500:]).T
-        variance = 5.09 - np.einsum("ij,ij->i", gain, K[500:, :500])
-        exact = scores(y[500:], gain @ y[:500], np.sqrt(variance))
-        excess.append(scores(y[500:], *model.predict(rows[500:], return_std=True)) - exact)
-    error = np.std(logs, axis=0, ddof=1) / np.sqrt(len(logs))
-    z = (np.mean(logs, axis=0) - np.log([2.0, 0.5, 4.0])) / error
-    assert (np.abs(z) < t.isf(5e-4, len(logs) - 1)).all()
-    assert error[:2].max() < 0.2
-    # Five learned parameters cost about 5 / (2 n) = 0.005. The kernel that rows start from, with
-    # its length scales of one, has an excess of 0.14.
-    assert np.mean(excess) < 0.02
-
-
 @pytest.mark.parametrize(
     "kernel",
     [
@@ -192,21 +167,3 @@ def test_each_term_needs_two_frequencies():
         selected(Gaussian() + Matern(), m=3)
     with pytest.raises(ValueError, match="n_components must be at least 20"):
         selected(MIXTURE.on([0, 1]) + Matern(), m=9)
-
-
-def test_models_are_saved_and_kernels_keep_their_parameters(tmp_path):
-    kernel = Gaussian().on([0, 1]) + 2.0 * Matern().on(2)
-    settings = {"length_scale": "evidence", "random_state": 0}
-    model = KreinRidge(kernel, 32, **settings).fit(X, Y)
-    save(model, tmp_path / "model")
-    same = load(tmp_path / "model")
-    assert same.kernel_ == model.kernel_
-    np.testing.assert_array_equal(same.predict(X), model.predict(X))
-    assert model.kernel == kernel
-    assert model.get_params()["kernel__k2__kernel__kernel__length_scale"] == 1.0
-    learned = model.kernel_.get_params()
-    assert learned["k2__factor"] + learned["k1__factor"] == pytest.approx(3.0)
-    model.set_params(kernel__k1__kernel__length_scale=2.0)
-    assert model.kernel == Gaussian(2.0).on([0, 1]) + 2.0 * Matern().on(2)
-    # A learned kernel is one to start from, too.
-    assert KreinRidge(model.kernel_, 32, random_state=0).fit(X, Y).kernel_ == model.kernel_

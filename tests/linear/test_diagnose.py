@@ -209,33 +209,3 @@ def test_advice_names_what_exists_and_takes_the_kernel(kernel, rows, words):
             assert hasattr(fitted, "signature_")
             tried += 1
     assert tried
-
-
-def test_the_page_shows_what_was_found():
-    found = diagnosis(kernels.DeltaGaussian(), X, n_components=(16, 32))
-    page = str(found)
-    assert page == repr(found)
-    assert max(map(len, page.splitlines())) <= 88
-    flat = " ".join(page.split())
-    spectrum = found.spectrum
-    for part in (
-        "kernel DeltaGaussian(tau1=1.0, tau2=10.0)",
-        "rows 120 of 120, with 4 inputs",
-        "symmetric yes",
-        f"{spectrum.n_positive} positive, {spectrum.n_negative} negative, {spectrum.n_zero} zero",
-        "negative part 0.5 of the sum of absolute values",
-        f"{spectrum.rank_99} eigenvalues make up 99 %",
-        "measure signed, designed",
-        "features total variation max error predicted sampled least squares",
-        found.advice,
-    ):
-        assert part in flat
-    for error in found.features.errors:
-        cells = [
-            error.n_components,
-            f"{error.total_variation:.3g}",
-            f"{error.max_error:.3g}",
-            f"{error.predicted_error:.3g}",
-            f"{error.sampled_error:.3g}",
-        ]
-        assert " ".join(map(str, cells)) in flat

@@ -75,39 +75,6 @@ def test_a_function_that_is_found_asymmetric_is_refused(head, targets):
         model.fit(X, targets)
 
 
-def test_the_ways_out_work():
-    """Models that the message names predict rows that they have not learned from."""
-    rng = np.random.default_rng(1)
-    X, X_new = rng.normal(size=(2, 200, 2))
-    y, y_new = np.sin(X[:, 0]), np.sin(X_new[:, 0])
-    shift, options = (
-        kernels.ShiftGaussian(1.0, 0.5),
-        {"n_components": 128, "alpha": 0.1, "random_state": 0},
-    )
-
-    others = {name: value for name, value in options.items() if name != "n_components"}
-
-    def symmetric(A, B):
-        return (late_gram(A, B) + late_gram(B, A).T) / 2
-
-    even = kernels.Stationary(lambda delta: late(delta + 0.4), symmetric=True)
-    for model in (
-        AsymmetricKernelRidge(shift, **options),
-        AsymmetricKernelRidge(
-            features=FourierFeatures(late_gram, n_components=128, weights="least_squares"),
-            **others,
-        ),
-        KreinRidge(even, **options),
-        KreinRidge(
-            features=FourierFeatures(symmetric, 128, weights="least_squares", length_scale="auto"),
-            **others,
-        ),
-        KreinRidge(shift.symmetrised, **options),
-        KreinRidge(shift, associated=True, **options),
-    ):
-        assert model.fit(X, y).score(X_new, y_new) > 0.9
-
-
 @pytest.mark.parametrize("kernel", [*ASYMMETRIC.values()][:3], ids=[*ASYMMETRIC][:3])
 @pytest.mark.parametrize("weights", ["sampled", "least_squares"])
 def test_with_a_symmetrised_kernel_the_model_is_kernel_ridge_regression(kernel, weights):

@@ -28,19 +28,12 @@ from bochner.learned.training_data import Scaling
 @cache
 def sound_model():
     model = test_learned_kernel.regressor()
-    return quietly(
-        model.fit,
-        test_learned_kernel.X,
-        test_learned_kernel.Y,
-    )
+    return quietly(model.fit, test_learned_kernel.X, test_learned_kernel.Y)
 
 
 def check_predictions():
     fit = quietly(
-        test_learned_kernel_predictions.some_fit,
-        "dense",
-        1,
-        test_learned_kernel_predictions.WEIGHT,
+        test_learned_kernel_predictions.some_fit, "dense", 1, test_learned_kernel_predictions.WEIGHT
     )
     test_learned_kernel_predictions.test_mean_and_deviation_are_those_of_the_mixture_of_students(
         fit
@@ -152,40 +145,25 @@ def scale_with_outliers(patch):
     )
 
 
-plant_edits(
-    LearnedRegression,
-    "_calibrate",
+plant_edits(LearnedRegression, "_calibrate",
     test_learned_kernel_left_out.test_error_and_scale_are_those_of_left_out_rows,
     scale_without_the_variance_between_chains=("means.var(axis=0)", "0.0 * means[0]"),
     error_of_other_weights=("left_out.mean(new * ratio))", "left_out.mean(residual**2))"),
-)
-plant_edits(
-    LearnedClassification,
-    "_calibrate",
+)  # fmt: skip
+plant_edits(LearnedClassification, "_calibrate",
     test_learned_kernel_left_out.test_temperature_and_log_loss_are_those_of_left_out_rows,
     temperature_without_weights=("units.totals, has", "None, has"),
     score_of_its_own_temperature=(
         "left_out_probabilities(scores, labels, units, has_biases=False)",
-        "self._softmax.probabilities(scores)[np.arange(len(labels)), labels]",
-    ),
-)
-plant_edits(
-    learned_kernel,
-    "parts_of",
+        "self._softmax.probabilities(scores)[np.arange(len(labels)), labels]"
+    ))  # fmt: skip
+plant_edits(learned_kernel, "parts_of",
     test_learned_kernel_left_out.test_a_chain_does_not_depend_on_the_rows_that_it_leaves_out,
     users=(learned_kernel_fit,),
-    rows_that_are_not_left_out=("units.counts - n_removed", "units.counts"),
-)
-plant_edits(
-    learned_kernel,
-    "_of_greatest_evidence",
+    rows_that_are_not_left_out=("units.counts - n_removed", "units.counts"))  # fmt: skip
+plant_edits(learned_kernel, "_of_greatest_evidence",
     test_pooling.test_pooled_draws_are_a_ridge_regression_of_greatest_evidence,
-    precision_that_stays=("fit = solved(fit, precision)", "pass"),
-)
-plant_edits(
-    learned_kernel,
-    "pooled",
-    test_pooling.test_pooled_labels_are_at_their_mode,
+    precision_that_stays=("fit = solved(fit, precision)", "pass"))  # fmt: skip
+plant_edits(learned_kernel, "pooled", test_pooling.test_pooled_labels_are_at_their_mode,
     users=(test_pooling,),
-    labels_at_another_precision=("np.exp(np.mean(np.log(", "np.mean((("),
-)
+    labels_at_another_precision=("np.exp(np.mean(np.log(", "np.mean((("))  # fmt: skip

@@ -1,6 +1,6 @@
 """Bugs in the search for outliers and shifts of the level, with the tests that notice them."""
 
-from mutants.registry import edit, planted
+from mutants.registry import edit, edited, planted
 from series import test_breaks, test_calendar_patterns, test_regular
 
 from bochner.series import breaks, calendar_patterns, fitted_series
@@ -8,6 +8,7 @@ from bochner.series import series_model as model
 from bochner.series.calendar_patterns import CalendarPattern
 from bochner.series.components import LevelShifts
 from bochner.series.series_law import SeriesLaw
+from bochner.series.timelines import Timeline
 
 for name, old, new in (
     ("later_values_tell_nothing", "- gains[t] @ slope", ""),
@@ -52,8 +53,7 @@ for name, place, function, old, new, check in (
 ):
     planted(check, name=name)(edit(place, function, old, new))
 planted(
-    test_calendar_patterns.assert_no_weekday_is_a_day_of_the_month,
-    name="fridays_are_second_ones",
+    test_calendar_patterns.assert_no_weekday_is_a_day_of_the_month, name="fridays_are_second_ones"
 )(
     edit(
         calendar_patterns.CalendarSearch,
@@ -65,3 +65,14 @@ planted(
 planted(test_calendar_patterns.assert_effect, name="effects_are_half_as_large")(
     edit(SeriesLaw, "input_effects", "return mean * unit", "return 0.5 * mean * unit")
 )
+planted(
+    lambda: test_calendar_patterns.assert_forecast("month to its end"),
+    name="ends_of_months_are_days_of_the_next",
+)(edit(Timeline, "local_days", "self.offset < 0.0", "False"))
+
+
+@planted(lambda: test_calendar_patterns.assert_forecast("week to Sunday"))
+def weeks_begin_on_Sunday(patch):
+    right = calendar_patterns._labels.__wrapped__  # Without the labels that it has stored
+    wrong = edited(right, "first -= timedelta(width - 1)", "pass")
+    patch.setattr(calendar_patterns, "_labels", wrong)

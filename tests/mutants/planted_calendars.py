@@ -31,12 +31,8 @@ def dates_with_holes_have_no_calendar(right, *arguments):
     return None
 
 
-plant_edits(
-    calendars,
-    "_with_holes",
-    *goes_on("B"),
-    days_explain_everything=("total < least", "total >= 0.0"),
-)
+plant_edits(calendars, "_with_holes", *goes_on("B"),
+    days_explain_everything=("total < least", "total >= 0.0"))  # fmt: skip
 
 planted(
     test_calendars.test_a_third_of_the_days_is_not_a_calendar_of_weekdays,
@@ -64,9 +60,7 @@ planted(
 
 
 @changes(
-    offsets,
-    "localised",
-    lambda: test_calendars.test_times_that_clocks_leave_out("Europe/Berlin"),
+    offsets, "localised", lambda: test_calendars.test_times_that_clocks_leave_out("Europe/Berlin")
 )
 def times_that_are_left_out_move_back(right, shown, zone):
     twice = np.ones(len(shown), dtype=bool)
@@ -91,13 +85,9 @@ def given_dates_keep_their_clock(right, dates, zone):
     return dates
 
 
-plant_edits(
-    Waves,
-    "weights",
-    lambda: assert_evidence("clock"),
+plant_edits(Waves, "weights", lambda: assert_evidence("clock"),
     phases_turn_back=("np.sin(angle)", "-np.sin(angle)"),
-    harmonics_turn_together=("[:, None] * self._harmonics", "[:, None] * 1.0"),
-)
+    harmonics_turn_together=("[:, None] * self._harmonics", "[:, None] * 1.0"))  # fmt: skip
 
 planted(
     lambda: assert_calibration("clock"),
@@ -109,14 +99,7 @@ planted(
 planted(
     lambda: forecasts.test_seasons_of_errors_are_counted_on_the_calendar("B", 5),
     name="a_week_of_business_days_has_seven",
-)(
-    edit(
-        rolling_origins,
-        "calendar_steps",
-        "round(np.sum(",
-        "round(length / step + 0.0 * np.sum(",
-    )
-)
+)(edit(rolling_origins, "calendar_steps", "round(np.sum(", "round(length / step + 0.0 * np.sum("))
 
 
 @changes(

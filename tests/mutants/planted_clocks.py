@@ -35,26 +35,19 @@ planted(
     name="the_clock_of_an_entry_shows_utc",
 )(edit(columns, "entry_clock", "entry.replace(tzinfo=None)", "entry_in_utc(entry)", columns))
 
-plant_edits(
-    columns,
-    "clock_times",
+plant_edits(columns, "clock_times",
     lambda: test_clocks.test_clocks_are_those_of_pandas("Australia/Lord_Howe"),
     users=(columns, test_clocks),
     one_offset_for_all_times=("np.array(offsets, ", "np.array(offsets[:1] * len(offsets), "),
-    offsets_change_at_full_days_only=(
-        "M8[15m]",
-        "M8[D]",
-    ),
-)
+    offsets_change_at_full_days_only=("M8[15m]", "M8[D]"))  # fmt: skip
 
 planted(
     in_folder(test_offsets_from_utc_are_kept, SEVERAL), name="texts_of_iso_dates_lose_their_clock"
 )(edit(local_dates, "iso_dates", "clock - utc", "0 * (clock - utc)", date_rule))
 
-planted(
-    in_folder(test_offsets_from_utc_are_kept, SEVERAL),
-    name="one_offset_stands_for_several",
-)(edit(local_dates.LocalDates, "series", "len(distinct) == 1", "True"))
+planted(in_folder(test_offsets_from_utc_are_kept, SEVERAL), name="one_offset_stands_for_several")(
+    edit(local_dates.LocalDates, "series", "len(distinct) == 1", "True")
+)
 
 
 @changes(

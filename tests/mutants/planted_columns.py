@@ -46,13 +46,9 @@ def all_columns(evaluate, self, X, Y):
     return evaluate(replace(self, columns=(0,)), X, Y)
 
 
-plant_edits(
-    stationary,
-    "_lines",
-    check_exact(PERIODIC),
+plant_edits(stationary, "_lines", check_exact(PERIODIC),
     lines_in_cycles=("2.0 * np.pi / period", "1.0 / period"),
-    lines_not_doubled=("np.where(orders == 0, 1.0, 2.0)", "1.0"),
-)
+    lines_not_doubled=("np.where(orders == 0, 1.0, 2.0)", "1.0"))  # fmt: skip
 
 
 @changes(Categorical, "period", check_exact(CATEGORICAL))

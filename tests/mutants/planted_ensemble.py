@@ -44,292 +44,140 @@ planted(
     test_parts.test_noise_decides_between_parts_and_landmarks,
     name="parts_where_landmarks_are_better",
 )(edit(parts, "is_part_better", "return error <=", "return error >", learner))
-plant_edits(
-    FitPlan,
-    "rows_of_laws",
-    test_parts.assert_posterior,
-    coefficients_of_other_rows=("self.rows.X[self.part]", "self.rows.X[:count]"),
-)
-plant_edits(
-    kernel_laws,
-    "exact",
-    test_kernel_laws.assert_exact,
-    one_signal_of_all_targets=("squares[in_signal], axis=0)", "squares[in_signal])"),
-)
-plant_edits(
-    kernel_laws,
-    "_left_out",
-    test_kernel_laws.assert_exact,
-    residuals_of_the_fit_to_all_rows=("rows.solved(inverse, coef)", "(alpha * coef)"),
-)
-plant_edits(
-    kernel_laws,
-    "exact",
-    test_kernel_laws.test_the_last_rows_may_be_scored_alone,
-    rows_without_the_others=("lower[first:, first:]", "lower[:-first, :-first]"),
-)
-plant_edits(
-    kernel_laws,
-    "exact",
-    partial(test_observations.check_exact, n_last=25),
+plant_edits(FitPlan, "rows_of_laws", test_parts.assert_posterior,
+    coefficients_of_other_rows=("self.rows.X[self.part]", "self.rows.X[:count]"))  # fmt: skip
+plant_edits(kernel_laws, "exact", test_kernel_laws.assert_exact,
+    one_signal_of_all_targets=("squares[in_signal], axis=0)", "squares[in_signal])"))  # fmt: skip
+plant_edits(kernel_laws, "_left_out", test_kernel_laws.assert_exact,
+    residuals_of_the_fit_to_all_rows=("rows.solved(inverse, coef)", "(alpha * coef)"))  # fmt: skip
+plant_edits(kernel_laws, "exact", test_kernel_laws.test_the_last_rows_may_be_scored_alone,
+    rows_without_the_others=("lower[first:, first:]", "lower[:-first, :-first]"))  # fmt: skip
+plant_edits(kernel_laws, "exact", partial(test_observations.check_exact, n_last=25),
     a_mean_that_knows_what_is_left_out=("scored.centres * left_out", "0.0 * left_out"),
     deviations_from_the_mean_that_are_lost=("+ observed.deviations - residuals", "- residuals"),
-)
-plant_edits(
-    kernel_laws,
-    "_left_out",
-    partial(test_observations.check_exact, True),
+)  # fmt: skip
+plant_edits(kernel_laws, "_left_out", partial(test_observations.check_exact, True),
     groups_whose_rows_have_one_target=("observed.deviations + rows.solved", "rows.solved"),
-    noise_of_all_observations_of_a_row=(
-        "latent[observed.cell] + alpha / observed.weights",
-        "(latent + alpha / rows.weights)[observed.cell]",
-    ),
-)
-plant_edits(
-    CellObservations,
-    "_shares",
-    test_observations.check_exact,
-    all_copies_of_a_row_left_out=(
-        "share = self.weights / totals[self.cell]",
-        "share = np.ones(len(self.cell))",
-    ),
-)
-plant_edits(
-    CellObservations,
-    "error",
-    partial(test_observations.check_gradient, Laplacian(0.8)),
+    noise_of_all_observations_of_a_row=("latent[observed.cell] + alpha / observed.weights",
+                                        "(latent + alpha / rows.weights)[observed.cell]"),
+)  # fmt: skip
+plant_edits(CellObservations, "_shares", test_observations.check_exact,
+    all_copies_of_a_row_left_out=("share = self.weights / totals[self.cell]",
+                                  "share = np.ones(len(self.cell))"))  # fmt: skip
+plant_edits(CellObservations, "error", partial(test_observations.check_gradient, Laplacian(0.8)),
     noise_of_shared_rows_that_does_not_move=(
-        "by_noise = float(precision @ np.sum(change * lag, axis=1))",
-        "by_noise = 0.0",
+        "by_noise = float(precision @ np.sum(change * lag, axis=1))", "by_noise = 0.0"
     ),
-    diagonals_of_whole_rows=("share * by_left", "by_left"),
-)
-plant_edits(
-    weighted_sum,
-    "_with_parts",
-    test_sum_of_laws.test_weights_tell_noise_from_function,
+    diagonals_of_whole_rows=("share * by_left", "by_left"))  # fmt: skip
+plant_edits(weighted_sum, "_with_parts", test_sum_of_laws.test_weights_tell_noise_from_function,
     noise_that_stays_as_stated=("noise=of_noise * models.noise", "noise=models.noise"),
-    laws_that_stay_as_stated=("law.with_variances(of_function, of_noise)", "law"),
-)
-plant_edits(
-    KernelLaw,
-    "with_variances",
-    test_sum_of_laws.test_weights_tell_noise_from_function,
-    noise_that_follows_the_function=("of_noise / of_function", "of_noise"),
-)
-plant_edits(
-    Trees,
-    "of",
-    test_tree_laws.test_trees_are_those_of_scikit_learn,
+    laws_that_stay_as_stated=("law.with_variances(of_function, of_noise)", "law"))  # fmt: skip
+plant_edits(KernelLaw, "with_variances", test_sum_of_laws.test_weights_tell_noise_from_function,
+    noise_that_follows_the_function=("of_noise / of_function", "of_noise"))  # fmt: skip
+plant_edits(Trees, "of", test_tree_laws.test_trees_are_those_of_scikit_learn,
     levels_by_their_rank=("goes_left[of_input.astype(np.intp)]", "goes_left[: len(of_input)]"),
-    levels_without_rows_to_the_right=(
-        'goes_left[:] = bool(nodes["missing_go_to_left"][node])',
-        "goes_left[:] = False",
-    ),
-)
-plant_edits(
-    Trees,
-    "fitted",
-    test_tree_laws.test_more_levels_than_trees_take_are_numbers,
-    inputs_in_the_order_of_the_table=(
-        "replace(trees, feature=feature, threshold=threshold)",
-        "trees",
-    ),
-)
-plant_edits(
-    TreeLearner,
-    "trees",
-    test_tree_laws.test_lines_go_on_beyond_the_rows_of_trees,
+    levels_without_rows_to_the_right=('goes_left[:] = bool(nodes["missing_go_to_left"][node])',
+                                      "goes_left[:] = False"))  # fmt: skip
+plant_edits(Trees, "fitted", test_tree_laws.test_more_levels_than_trees_take_are_numbers,
+    inputs_in_the_order_of_the_table=("replace(trees, feature=feature, threshold=threshold)",
+                                      "trees"))  # fmt: skip
+plant_edits(TreeLearner, "trees", test_tree_laws.test_lines_go_on_beyond_the_rows_of_trees,
     trees_of_targets_with_the_line=("Y = rounded(Y - self._of_rows(line, data, rows))", "pass"),
-)
-plant_edits(
-    estimator_laws,
-    "with_left_out",
-    test_tree_laws.check_left_out,
-    users=(tree_laws,),
+)  # fmt: skip
+plant_edits(estimator_laws, "with_left_out", test_tree_laws.check_left_out, users=(tree_laws,),
     trees_that_know_what_they_predict=("(np.setdiff1d(order, removed), places)", "(order, places)"),
-)
-plant_edits(
-    estimator_laws,
-    "_folds",
-    partial(test_tree_laws.check_left_out, test_tree_laws.FIVES),
-    folds_that_split_groups=("fold_numbers(groups,", "fold_numbers(None,"),
-)
-plant_edits(
-    kernel_laws,
-    "_cholesky",
-    test_kernel_laws.assert_exact,
-    noise_of_the_mean_weight=("learned.alpha / rows.weights", "learned.alpha"),
-)
-plant_edits(
-    kernel_laws,
-    "_without",
-    partial(test_kernel_laws.assert_landmarks, False),
+)  # fmt: skip
+plant_edits(estimator_laws, "_folds", partial(test_tree_laws.check_left_out, test_tree_laws.FIVES),
+    folds_that_split_groups=("fold_numbers(groups,", "fold_numbers(None,"))  # fmt: skip
+plant_edits(kernel_laws, "_cholesky", test_kernel_laws.assert_exact,
+    noise_of_the_mean_weight=("learned.alpha / rows.weights", "learned.alpha"))  # fmt: skip
+plant_edits(kernel_laws, "_without", partial(test_kernel_laws.assert_landmarks, False),
     scored_rows_that_are_not_left_out=("1.0 - share * leverage", "1.0 - 0.0 * leverage"),
-)
-plant_edits(
-    kernel_laws,
-    "solved_by_products",
-    test_kernel_laws.check_elsewhere,
+)  # fmt: skip
+plant_edits(kernel_laws, "solved_by_products", test_kernel_laws.check_elsewhere,
     rows_elsewhere_that_variances_miss=(
         "of_variance = inner[:n_of_variance, :n_of_variance].copy()",
-        "of_variance = summed_products(learned, inputs, inputs.X[:n_of_variance], 1)[0]",
-    ),
-)
-plant_edits(
-    landmark_fits,
-    "packed_products",
-    test_kernel_laws.check_elsewhere,
-    targets_elsewhere_that_count_for_nothing=("cross.ravel()", "0.0 * cross.ravel()"),
-)
-plant_edits(
-    kernel_laws,
-    "_without",
+        "of_variance = summed_products(learned, inputs, inputs.X[:n_of_variance], 1)[0]"
+    ))  # fmt: skip
+plant_edits(landmark_fits, "packed_products", test_kernel_laws.check_elsewhere,
+    targets_elsewhere_that_count_for_nothing=("cross.ravel()", "0.0 * cross.ravel()"))  # fmt: skip
+plant_edits(kernel_laws, "_without",
     test_kernel_laws.test_groups_larger_than_the_landmarks_are_left_out_too,
-    large_groups_that_stay=("scaled(block)[0].T @ solved", "0.0 * residuals[block]"),
-)
-plant_edits(
-    kernel_laws,
-    "_without",
-    test_kernel_laws.test_rows_are_left_out_in_blocks,
-    groups_of_their_last_block=(
-        "inner -= half @ half.T",
-        "inner = np.eye(len(half)) - half @ half.T",
-    ),
-    leverages_of_the_first_block=("leverage[block] =", "leverage[: len(block)] ="),
-)
-plant_edits(
-    kernel_laws,
-    "_factor",
+    large_groups_that_stay=("scaled(block)[0].T @ solved", "0.0 * residuals[block]"))  # fmt: skip
+plant_edits(kernel_laws, "_without", test_kernel_laws.test_rows_are_left_out_in_blocks,
+    groups_of_their_last_block=("inner -= half @ half.T",
+                                "inner = np.eye(len(half)) - half @ half.T"),
+    leverages_of_the_first_block=("leverage[block] =", "leverage[: len(block)] ="))  # fmt: skip
+plant_edits(kernel_laws, "_factor",
     test_kernel_laws.test_variances_of_landmarks_have_what_the_approximation_lacks,
     variance_of_the_prior_alone=("values / (values + learned.alpha)", "values / values"),
-)
-plant_edits(
-    leave_one_out,
-    "error_and_slope",
-    partial(check_gradient, Matern(nu=2.5)),
+)  # fmt: skip
+plant_edits(leave_one_out, "error_and_slope", partial(check_gradient, Matern(nu=2.5)),
     users=(length_scales,),
     gradient_without_the_ranks_of_groups=("left.T, right.T, 0.5)", "left.T, right.T, 0.0)"),
     rows_of_all_later_groups=("rows.groups[:, None, None] ==", "rows.groups[:, None, None] >="),
-)
-plant_edits(
-    leave_one_out,
-    "_without_groups",
-    partial(check_gradient, Matern(nu=2.5)),
-    slopes_without_weights=("weighted) * (2.0", "residuals) * (2.0"),
-)
-plant_edits(
-    leave_one_out,
-    "error_and_slope",
+)  # fmt: skip
+plant_edits(leave_one_out, "_without_groups", partial(check_gradient, Matern(nu=2.5)),
+    slopes_without_weights=("weighted) * (2.0", "residuals) * (2.0"))  # fmt: skip
+plant_edits(leave_one_out, "error_and_slope",
     partial(check_gradient, Matern(nu=2.5), test_length_scales.ROWS["pairs"]),
     users=(length_scales,),
     gradient_without_the_blocks_of_the_inverse=("@ (0.5 * inverse)", "@ (0.0 * inverse)"),
     groups_that_predict_themselves=("(rows.groups[:, None] == rows.groups)", "np.eye(len(rows))"),
-)
-plant_edits(
-    leave_one_out,
-    "error_across",
+)  # fmt: skip
+plant_edits(leave_one_out, "error_across",
     test_length_scales.test_each_part_of_the_rows_predicts_the_other,
-    parts_that_predict_themselves=("parts, parts[::-1]", "parts, parts"),
-)
-plant_edits(
-    kernel_search,
-    "mapped",
+    parts_that_predict_themselves=("parts, parts[::-1]", "parts, parts"))  # fmt: skip
+plant_edits(kernel_search, "mapped",
     test_length_scales.test_the_penalised_error_of_a_map_is_stationary,
     map_without_its_pull=("2.0 * pull * away", "0.0 * away"),
-    map_in_units_of_the_inputs=("to_origin @ end[:-1]", "end[:-1]"),
-)
+    map_in_units_of_the_inputs=("to_origin @ end[:-1]", "end[:-1]"))  # fmt: skip
 planted(
     partial(test_sum_of_laws.test_weights_are_those_of_least_penalised_error, SCALES, 400),
     name="weights_without_shrinkage",
 )(edit(weighted_sum, "member_weights", " + share * np.eye(n_members)", "", test_sum_of_laws))
-plant_edits(
-    Learner,
-    "_fitted",
-    test_sum_of_laws.test_kernels_of_one_half_judge_the_other,
-    halves_that_predict_themselves=("== FIRST + SECOND - part", "== part"),
-)
-plant_edits(
-    length_scales,
-    "with_length_scales",
+plant_edits(Learner, "_fitted", test_sum_of_laws.test_kernels_of_one_half_judge_the_other,
+    halves_that_predict_themselves=("== FIRST + SECOND - part", "== part"))  # fmt: skip
+plant_edits(length_scales, "with_length_scales",
     test_length_scales.test_searches_without_noise_start_twice,
-    the_last_search_is_kept=("if second_error < error else", "if True else"),
-)
-plant_edits(
-    Rows,
-    "halves",
-    test_kernel_laws.test_rows_keep_their_groups_together,
-    halves_that_share_groups=("self.groups % 2 == 0", "np.arange(len(self)) % 2 == 0"),
-)
-plant_edits(
-    SumOfLaws,
-    "with_left_out",
+    the_last_search_is_kept=("if second_error < error else", "if True else"))  # fmt: skip
+plant_edits(Rows, "halves", test_kernel_laws.test_rows_keep_their_groups_together,
+    halves_that_share_groups=("self.groups % 2 == 0", "np.arange(len(self)) % 2 == 0"))  # fmt: skip
+plant_edits(SumOfLaws, "with_left_out",
     test_sum_of_laws.test_weights_of_laws_do_not_know_what_they_are_scored_on,
     weights_of_all_scores=("residuals[outside] if outside.any()", "residuals if outside.any()"),
-)
-plant_edits(
-    SumOfLaws,
-    "with_left_out",
+)  # fmt: skip
+plant_edits(SumOfLaws, "with_left_out",
     test_sum_of_laws.test_expected_errors_are_those_of_weight_one,
-    errors_of_the_weights_that_were_given=("scores * new_std", "scores * std"),
-)
-plant_edits(
-    SoftmaxOfLaws,
-    "of",
-    test_sum_of_laws.test_no_labels_beat_their_entropy,
+    errors_of_the_weights_that_were_given=("scores * new_std", "scores * std"))  # fmt: skip
+plant_edits(SoftmaxOfLaws, "of", test_sum_of_laws.test_no_labels_beat_their_entropy,
     a_softmax_that_knows_its_labels=(
         "left_out_probabilities(scores, labels, units, models.groups)",
-        "softmax.probabilities(scores)[np.arange(len(labels)), labels]",
-    ),
-)
-plant_edits(
-    leave_one_out,
-    "left_out_latent",
+        "softmax.probabilities(scores)[np.arange(len(labels)), labels]"
+    ))  # fmt: skip
+plant_edits(leave_one_out, "left_out_latent",
     test_kernel_laws.test_variances_by_landmarks_are_those_of_fits_without_the_observation,
     rows_that_are_left_as_landmarks=("latent[chosen] =", "unused ="),
     rows_that_are_left_in_the_sums=("remainder[cell] / (1.0 - share)", "remainder[cell]"),
-)
-plant_edits(
-    KernelLaw,
-    "variance",
-    test_sum_of_laws.test_expected_errors_are_those_of_weight_one,
-    noise_of_any_weight=("/ as_array(weight)", "* np.ones_like(weight)"),
-)
-plant_edits(
-    base_laws,
-    "suffices_single",
+)  # fmt: skip
+plant_edits(KernelLaw, "variance", test_sum_of_laws.test_expected_errors_are_those_of_weight_one,
+    noise_of_any_weight=("/ as_array(weight)", "* np.ones_like(weight)"))  # fmt: skip
+plant_edits(base_laws, "suffices_single",
     test_kernel_sums.test_loops_are_the_public_kernels_in_the_precision_that_the_noise_needs,
-    single_precision_for_any_noise=("size <= _MOST_ROUNDED * noise", "size <= np.inf"),
-)
-plant_edits(
-    landmark_fits._Passes,
-    "sampled",
+    single_precision_for_any_noise=("size <= _MOST_ROUNDED * noise", "size <= np.inf"))  # fmt: skip
+plant_edits(landmark_fits._Passes, "sampled",
     test_kernel_passes.test_the_sample_represents_all_rows,
     landmarks_that_count_for_many_rows=("steps(m, _ROWS_OF_PRODUCTS)]", "steps(0, 1)]"),
-    sampled_rows_that_count_once=("(len(rows) - m) / (n_rows - m)", "1.0"),
-)
-plant_edits(
-    landmark_fits,
-    "_descended",
-    test_kernel_passes.check_solution,
+    sampled_rows_that_count_once=("(len(rows) - m) / (n_rows - m)", "1.0"))  # fmt: skip
+plant_edits(landmark_fits, "_descended", test_kernel_passes.check_solution,
     steps_that_forget_the_prior=("products - prior @ coef", "products"),
     residuals_of_the_first_pass=("residuals -= length * change", "residuals -= 0.0 * change"),
-)
-plant_edits(
-    landmark_fits,
-    "solved_by_passes",
+)  # fmt: skip
+plant_edits(landmark_fits, "solved_by_passes",
     partial(test_kernel_passes.test_results_do_not_depend_on_threads, 1),
-    variances_of_half_a_matrix=("of_variance += np.tril(of_variance, -1).T", "pass"),
-)
-plant_edits(
-    observations,
-    "equal_rows",
-    test_observations.check_labels,
-    labels_of_the_last_column=("mixed(keys + bits", "mixed(bits"),
-)
-plant_edits(
-    landmark_fits,
-    "solved_by_passes",
+    variances_of_half_a_matrix=("of_variance += np.tril(of_variance, -1).T", "pass"))  # fmt: skip
+plant_edits(observations, "equal_rows", test_observations.check_labels,
+    labels_of_the_last_column=("mixed(keys + bits", "mixed(bits"))  # fmt: skip
+plant_edits(landmark_fits, "solved_by_passes",
     test_kernel_passes.test_precision_is_that_of_the_noise,
-    noise_of_all_rows_together=("/ len(rows))[:-1]", ")[:-1]"),
-)
+    noise_of_all_rows_together=("/ len(rows))[:-1]", ")[:-1]"))  # fmt: skip

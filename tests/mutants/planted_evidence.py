@@ -67,33 +67,20 @@ def half_the_rows(self, degrees):
     return 0.0, self.shape + degrees, self.rate
 
 
-plant_edits(
-    replacement,
-    "decide_exchanges",
-    blocks,
-    one_by_one,
+plant_edits(replacement, "decide_exchanges", blocks, one_by_one,
     old_determinant_dropped=("(lost_determinant + gained_determinant)", "gained_determinant"),
-    old_determinant_inverted=("(lost_determinant + ", "(-lost_determinant + "),
-)
+    old_determinant_inverted=("(lost_determinant + ", "(-lost_determinant + "))  # fmt: skip
 for name, function, line in (
-    ("mean_with_the_lost_features", "_take_out", "_add(-room.weights[a], left[a], without)"),
+    ("mean_with_the_lost_features", "_take_out", "add(-room.weights[a], left[a], without)"),
     ("new_features_without_the_ridge", "_put_in", "room.block[a, a] += precision"),
     ("targets_that_stay", "_exchange", "target[places[a]] = unit.cross[a]"),
 ):
     planted(blocks, one_by_one, name=name)(
         edit_inner(exchange_loops, function, "decide_exchanges", line, "pass", replacement)
     )
-plant_edits(
-    replacement,
-    "decide_exchanges",
-    blocks,
-    # Cross products with the accepted proposal not passed on to those after it.
-    products_that_stay=(
-        "products[later, unit.places[a]] = within[later, w * index + a]",
-        "pass",
-    ),
-    panels_that_stay=("_carry(index, ", "_carry(n_units, "),
-)
+plant_edits(replacement, "decide_exchanges", blocks,
+    products_that_stay=("products[later, unit.places[a]] = within[later, w * index + a]", "pass"),
+    panels_that_stay=("_carry(index, ", "_carry(n_units, "))  # fmt: skip
 for name, old, new in (
     ("features_that_stay", "features[columns[of_features]] = fresh[of_features]", "pass"),
     ("covariance_that_stays", "1.0, scaled[of_units].T", "0.0, scaled[of_units].T"),
@@ -137,20 +124,17 @@ planted(swaps, name="swap_without_odds")(lambda patch: change_ratios(patch, "swa
 planted(crank_nicolson, name="crank_nicolson_that_shrinks")(
     edit(frequency_priors, "crank_nicolson", "np.sqrt(1.0 - rho**2)", "(1.0 - rho)")
 )
-plant_edits(
-    SparsePrior,
-    "refresh",
-    parameters,
+plant_edits(SparsePrior, "refresh", parameters,
     means_of_the_wrong_spread=("np.sqrt(variance / strength)", "np.sqrt(variance / n.clip(1))"),
     variances_without_half_the_frequencies=("hyper.shape + 0.5 * n", "hyper.shape + n"),
-)
+)  # fmt: skip
 planted(test_hamiltonian.assert_order, name="force_without_the_prior")(
     edit(hamiltonian, "_force", " - position", "")
 )
 
 
 @planted(test_hamiltonian.test_trajectories_leave_the_posterior_as_it_is)
-def prior_counted_twice(patch):
+def trajectories_count_the_prior_twice(patch):
     edit(hamiltonian, "_energy", "np.sum(position**2)", "2.0 * np.sum(position**2)")(patch)
     edit(hamiltonian, "_force", "- position", "- 2.0 * position")(patch)
 

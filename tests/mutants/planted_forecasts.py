@@ -8,9 +8,10 @@ from series import test_forecaster, test_forecaster_periods, test_holidays
 from bochner import Forecaster
 from bochner.comparison import forecast_fits as origins
 from bochner.comparison import forecast_words, simple_forecasts
-from bochner.series import calendars, component_search, parameter_posterior
+from bochner.series import calendars, component_search, parameter_posterior, rolling_origins
 from bochner.series.component_search import Searcher
 from bochner.series.fitted_series import SeriesForecasts
+from bochner.series.series_law import SeriesLaw
 
 
 def check_repeated_season():
@@ -22,13 +23,9 @@ def check_repeated_season():
         test_origins.test_the_last_season_is_repeated(values, season, expected)
 
 
-plant_edits(
-    simple_forecasts,
-    "_by_phase",
-    check_repeated_season,
+plant_edits(simple_forecasts, "_by_phase", check_repeated_season,
     seasons_are_repeated_backwards=("[season - 1 - step :: season]", "[step::season]"),
-    unknown_values_are_repeated=("each[np.isfinite(each)] for", "each for"),
-)
+    unknown_values_are_repeated=("each[np.isfinite(each)] for", "each for"))  # fmt: skip
 planted(
     lambda: test_origins.test_rows_left_out_are_empty_cells("B"),
     name="seasons_slip_at_lacking_rows",
@@ -39,19 +36,12 @@ planted(
     ),
     name="three_forecasts_settle_any_difference",
 )(lambda patch: patch.setattr(forecast_words, "_is_settled", lambda *given: True))
-plant_edits(
-    origins,
-    "_scores",
+plant_edits(origins, "_scores",
     test_origins.test_errors_from_origins_use_the_values_before_them_only,
-    the_last_season_of_all_is_repeated=(
-        "simple_forecasts(values[:origin],",
-        "simple_forecasts(values,",
-    ),
-    errors_are_scaled_by_later_values=(
-        "seasonal_scale(values[:origin], season)",
-        "seasonal_scale(values, season)",
-    ),
-)
+    the_last_season_of_all_is_repeated=("simple_forecasts(values[:origin],",
+                                        "simple_forecasts(values,"),
+    errors_are_scaled_by_later_values=("seasonal_scale(values[:origin], season)",
+                                       "seasonal_scale(values, season)"))  # fmt: skip
 
 
 def check_theta():
@@ -59,13 +49,10 @@ def check_theta():
         test_origins.test_the_theta_method_continues_seasons_and_half_of_the_slope(rate)
 
 
-plant_edits(
-    simple_forecasts,
-    "theta_forecast",
-    check_theta,
+plant_edits(simple_forecasts, "theta_forecast", check_theta,
     the_whole_slope_is_followed=("0.5 * slope", "slope"),
     seasons_are_added_to_logarithms=("if is_positive else forecast + pattern", "if False else 0"),
-)
+)  # fmt: skip
 plant_edits(
     Searcher,
     "_renamed",
@@ -78,7 +65,7 @@ plant_edits(
     test_forecaster_periods.test_weekends_have_other_hours_than_weekdays,
     users=(component_search,),
     weekends_have_the_hours_of_weekdays=("_SHARED * ratio - 1, resolved", "1, resolved"),
-)
+)  # fmt: skip
 
 
 def check_origins():
@@ -96,24 +83,37 @@ plant_edits(
     "holiday_inputs",
     test_holidays.test_holidays_of_germany,
     users=(test_holidays,),
-    the_last_year_has_no_holidays=("days.max().item().year + 1", "days.max().item().year"),
-    holidays_have_two_effects=('(names != "") & ~np.isin(names, frequent)', '(names != "")'),
+    the_last_year_has_no_holidays=("_ONE_DAY).item().year + 1", "_ONE_DAY).item().year"),
 )
-planted(test_holidays.test_holidays_of_one_date_share_an_effect, name="all_dates_are_known")(
-    edit(calendars, "holiday_inputs", "names[:n_known].tolist(), days[:n_known].tolist()",
-         "names.tolist(), days.tolist()", test_holidays)
-)  # fmt: skip
+plant_edits(
+    calendars,
+    "holiday_inputs",
+    test_holidays.test_holidays_of_one_date_share_an_effect,
+    users=(test_holidays,),
+    holidays_have_two_effects=("columns.pop(name) for", "columns[name] for"),
+    all_dates_are_known=("min(beyond, n_known)", "beyond"),
+)
 planted(
     test_holidays.test_holidays_of_one_date_share_an_effect,
     name="a_holiday_of_one_date_has_an_effect",
 )(lambda patch: patch.setattr(calendars, "_FEWEST_DATES", 1))
 planted(test_holidays.test_all_hours_of_a_date_are_one_date, name="hours_count_as_dates")(
-    edit(calendars, "holiday_inputs", "pairs = set(zip(", "pairs = list(zip(", test_holidays)
-)
+    edit(calendars, "holiday_inputs", "int(first < min(beyond, n_known))",
+         "max(min(beyond, n_known) - first, 0)", test_holidays)
+)  # fmt: skip
 planted(test_holidays.test_hours_follow_the_local_clock, name="holidays_begin_in_greenwich")(
     edit(calendars, "holiday_inputs", "read_dates(times).clock", "read_dates(times).utc",
          test_holidays)
 )  # fmt: skip
+planted(lambda: test_holidays.assert_counts("months"), name="holidays_are_worked")(
+    edit(calendars, "holiday_inputs", "holidays=dates", "holidays=dates[:0]", test_holidays)
+)
+planted(lambda: test_holidays.assert_counts("weeks to Saturday"), name="all_weeks_begin")(
+    edit(calendars, "_spans", "6 * ends_with_it", "0 * ends_with_it")
+)
+planted(lambda: test_holidays.assert_counts("quarters"), name="all_quarters_begin")(
+    edit(calendars, "_spans", "months - (n_months - 1)", "months")
+)
 
 
 def check_any_order():
@@ -123,4 +123,19 @@ def check_any_order():
 
 planted(check_any_order, name="densities_of_values_at_other_times")(
     edit(SeriesForecasts, "log_densities", "values[order]", "values")
+)
+
+
+planted(test_forecaster_periods.assert_one_rule, name="periods_are_those_of_the_best_model")(
+    lambda patch: patch.setattr(SeriesLaw, "probable", property(lambda law: law.components))
+)
+planted(
+    lambda: test_origins.test_numbers_with_gaps_are_on_their_grid(1.0 / 12.0, 2),
+    name="rounded_times_shift_the_grid",
+)(edit(origins, "_grid", "range(2)", "range(1)"))
+planted(lambda: test_forecaster.assert_paired("none"), name="plans_have_other_noise")(
+    edit(SeriesLaw, "sample", "[rng.permutation", "[np.random.permutation")
+)
+planted(test_forecaster.assert_errors_of_origins, name="the_score_is_the_pinball_loss")(
+    edit(rolling_origins, "ranked_probability_score", "2.0 *", "1.0 *")
 )

@@ -15,14 +15,7 @@ from learned import (
 from mutants.registry import changes, deferred, plant_edits, planted, quietly, replaces
 from papers import test_least_squares_labels
 
-from bochner.learned import (
-    basis,
-    chain_state,
-    learned_kernel,
-    modulated_waves,
-    moves,
-    noise_field,
-)
+from bochner.learned import basis, chain_state, learned_kernel, modulated_waves, moves, noise_field
 from bochner.learned.basis import Grid, Matched
 from bochner.learned.draws import Draws
 from bochner.learned.modulated_waves import CosineAmplitudes, WaveFeatures, WindowAmplitudes
@@ -112,17 +105,12 @@ def rows_and_columns_of_the_grid_exchanged(self, index, n_units):
     return index[:, None] - m1 + m2 * np.arange(m1)
 
 
-plant_edits(
-    moves,
-    "decide_exchanges",
-    check_blocks(GRID),
+plant_edits(moves, "decide_exchanges", check_blocks(GRID),
     panels_of_wide_units_not_carried=("_carry(index, ", "_carry(index + w - 2, "),
-    # As of the diagonal of the Cholesky factor, its square forgotten.
     determinant_of_wide_units_halved=(
         "(lost_determinant + gained_determinant)",
-        "(lost_determinant + gained_determinant) * (1.0 if w == 2 else 0.5)",
-    ),
-)
+        "(lost_determinant + gained_determinant) * (1.0 if w == 2 else 0.5)"
+    ))  # fmt: skip
 replaces(Matched, "proposed", check_blocks(MATCHED), name="stationary_proposals")(
     lambda self, omega, index, values: WaveFeatures(self.split(values)[0])
 )

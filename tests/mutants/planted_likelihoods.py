@@ -50,20 +50,10 @@ def predictions(name):
 
 
 planted(slope_of_outliers, slope_of_counts, name="the_mode_moves_twice_as_far")(
-    edit(
-        laplace_slopes,
-        "_bend",
-        "= -0.5 * np.sum(spread * change",
-        "= -np.sum(spread * change",
-    )
+    edit(laplace_slopes, "_bend", "= -0.5 * np.sum(spread * change", "= -np.sum(spread * change")
 )
 planted(slope_of_outliers, name="the_mode_moves_back")(
-    edit(
-        EvidenceSlopes,
-        "by_parameters",
-        "change += np.sum(response",
-        "change -= np.sum(response",
-    )
+    edit(EvidenceSlopes, "by_parameters", "change += np.sum(response", "change -= np.sum(response")
 )
 planted(slope_of_counts, name="alpha_moves_the_mode_back")(
     edit(EvidenceSlopes, "by_log_alpha", "explicit - alpha", "explicit + alpha")
@@ -80,13 +70,9 @@ for name, old, new in (
     ("features_beside_no_constant", "Z @ u + constant", "Z @ u"),
 ):
     planted(kernel_values, name=name)(edit(EvidenceSlopes, "_by_features", old, new))
-plant_edits(
-    EvidenceSlopes,
-    "by_kernel",
-    kernel_values,
+plant_edits(EvidenceSlopes, "by_kernel", kernel_values,
     residuals_keep_their_variance=("- 2.0 * by_variance", "- 0.0 * by_variance"),
-    landmarks_have_twice_the_slope=("-0.25 * (by_gram", "-0.5 * (by_gram"),
-)
+    landmarks_have_twice_the_slope=("-0.25 * (by_gram", "-0.5 * (by_gram"))  # fmt: skip
 planted(evidence, name="half_a_determinant")(
     edit(laplace, "inverse_root", "log_determinant = 2.0 *", "log_determinant =")
 )
@@ -123,22 +109,14 @@ def the_signal_of_classes_has_no_prior(patch):
     patch.setattr(LabelLikelihood, "signal_scale", None)
 
 
-plant_edits(
-    SoftmaxLikelihood,
-    "curvature_slope",
+plant_edits(SoftmaxLikelihood, "curvature_slope",
     test_laplace_of_many_classes.test_slopes_of_the_log_determinant_are_differences,
     one_product_of_probabilities=("- 2.0 * np.matmul", "- np.matmul"),
-    probabilities_that_do_not_add_up=("- np.sum(p * by_p", "- 0.0 * np.sum(p * by_p"),
-)
-plant_edits(
-    laplace.LatentCovariances,
-    "__call__",
+    probabilities_that_do_not_add_up=("- np.sum(p * by_p", "- 0.0 * np.sum(p * by_p"))  # fmt: skip
+plant_edits(laplace.LatentCovariances, "__call__",
     partial(test_laplace_of_many_classes.test_covariances_are_those_of_products_of_features, 9),
     functions_that_share_no_weights=("[:, :, None])[:, :, 0]", "[:, :, None])[:, :, 0] * 0.0"),
-)
-plant_edits(
-    laplace,
-    "_derivatives",
+)  # fmt: skip
+plant_edits(laplace, "_derivatives",
     test_laplace_of_many_classes.test_the_hessian_is_a_sum_over_rows,
-    the_last_block_of_rows_alone=("totals += curvature", "totals[:] = -curvature"),
-)
+    the_last_block_of_rows_alone=("totals += curvature", "totals[:] = -curvature"))  # fmt: skip

@@ -23,7 +23,7 @@ def flipped_sign_of_v(draw, *args):
     return replace(drawn, phase=-drawn.phase)
 
 
-@changes(TwoFrequency, "draw", check(PLAIN), check(PLAIN, "one-sided", pairs="grid"))
+@changes(TwoFrequency, "draw", check(PLAIN), check(PLAIN, "one-sided"))
 def lost_one_half(draw, *args):
     """v is added and taken away as a whole."""
     drawn = draw(*args)

@@ -68,7 +68,7 @@ planted(certificate(DELTA), name="flipped_sign_of_negative_masses")(
 
 
 @planted(bias(POLYNOMIAL))
-def swapped_masses(patch):
+def masses_of_polynomials_swapped(patch):
     with_masses(patch, lambda mass: -mass)
 
 

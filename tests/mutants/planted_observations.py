@@ -42,19 +42,12 @@ check_entropy = partial(
     test_left_out_probabilities.test_labels_that_nothing_predicts_have_their_entropy_at_least, 2
 )
 
-plant_edits(
-    ridge,
-    "centred_sums",
-    check_density,
-    degrees_of_the_total_weight=("sums.n_observations", "sums.weight"),
-)
-plant_edits(
-    ridge,
-    "best_alpha",
+plant_edits(ridge, "centred_sums", check_density,
+    degrees_of_the_total_weight=("sums.n_observations", "sums.weight"))  # fmt: skip
+plant_edits(ridge, "best_alpha",
     test_observations_of_ridge.test_alpha_of_noise_has_the_unit_of_weights,
     users=(test_observations_of_ridge,),
-    grid_that_weights_move=("sums.n_observations", "sums.weight"),
-)
+    grid_that_weights_move=("sums.n_observations", "sums.weight"))  # fmt: skip
 
 
 plant_edits(
@@ -94,66 +87,34 @@ def merged_rows_counted_once(patch):
 def one_of_so_many_rows_left_out(patch):
     """As if a fractional weight above one counted rows."""
     patch.setattr(
-        RowSample,
-        "unit_weights",
-        property(lambda sample: sample.rows.weights.clip(max=1.0)),
+        RowSample, "unit_weights", property(lambda sample: sample.rows.weights.clip(max=1.0))
     )
 
 
-plant_edits(
-    left_out,
-    "left_out_indicators",
-    check_fractions,
-    users=(test_left_out_indicators,),
-    all_leverages_of_weight_one=("weights[part] * leverage(Z)", "leverage(Z)"),
-)
-plant_edits(
-    softmax_weights,
-    "left_out_probabilities",
-    check_refits,
+plant_edits(left_out, "left_out_indicators", check_fractions, users=(test_left_out_indicators,),
+    all_leverages_of_weight_one=("weights[part] * leverage(Z)", "leverage(Z)"))  # fmt: skip
+plant_edits(softmax_weights, "left_out_probabilities", check_refits,
     users=(test_left_out_probabilities,),
-    all_copies_removed=("units.weights, 0.0) if groups", "totals, 0.0) if groups"),
-)
-plant_edits(
-    softmax_weights,
-    "_after_a_step",
-    check_entropy,
+    all_copies_removed=("units.weights, 0.0) if groups", "totals, 0.0) if groups"))  # fmt: skip
+plant_edits(softmax_weights, "_after_a_step", check_entropy,
     parameters_of_all_rows=("slope[..., None])", "0.0 * slope[..., None])"),
-    step_the_wrong_way=("moved = point + ", "moved = point - "),
-)
-plant_edits(
-    learned_kernel,
-    "blocks_of",
-    test_pooling.assert_random_blocks,
-    users=(test_pooling,),
+    step_the_wrong_way=("moved = point + ", "moved = point - "))  # fmt: skip
+plant_edits(learned_kernel, "blocks_of", test_pooling.assert_random_blocks, users=(test_pooling,),
     equal_rows_spread_over_blocks=("row = rng.permutation(np.repeat", "row = (np.repeat"),
-)
-plant_edits(
-    learned_kernel,
-    "blocks_of",
-    test_pooling.test_no_class_is_missing,
+)  # fmt: skip
+plant_edits(learned_kernel, "blocks_of", test_pooling.test_no_class_is_missing,
     users=(test_pooling,),
-    classes_left_out_altogether=("left_out[in_class] = 0", "pass"),
-)
-plant_edits(
-    learned_kernel,
-    "blocks_of",
-    test_pooling.test_blocks_of_one_class_each_leave_no_row_out,
-    users=(test_pooling,),
-    scores_of_no_rows=("if left_out.any() else None", ""),
-)
+    classes_left_out_altogether=("left_out[in_class] = 0", "pass"))  # fmt: skip
+plant_edits(learned_kernel, "blocks_of",
+    test_pooling.test_blocks_of_one_class_each_leave_no_row_out, users=(test_pooling,),
+    scores_of_no_rows=("if left_out.any() else None", ""))  # fmt: skip
 
 
 check_field = partial(
     test_precisions.test_a_field_of_the_noise_has_the_density_of_observations, "precisions"
 )
-plant_edits(
-    noise_field,
-    "part_field_likelihood",
-    check_field,
-    users=(test_precisions,),
-    field_of_the_weights=("part.counts * field", "part.weight * field"),
-)
+plant_edits(noise_field, "part_field_likelihood", check_field, users=(test_precisions,),
+    field_of_the_weights=("part.counts * field", "part.weight * field"))  # fmt: skip
 
 
 def check_learned():
@@ -165,12 +126,8 @@ def precisions_in_any_unit(patch):
     patch.setattr(learned_kernel_regressor, "of_mean_one", lambda units: (units, 1.0))
 
 
-plant_edits(
-    learned_kernel_regressor,
-    "of_mean_one",
-    check_learned,
-    noise_of_the_mean_weight=("counts), unit", "counts), 1.0"),
-)
+plant_edits(learned_kernel_regressor, "of_mean_one", check_learned,
+    learned_noise_of_the_mean_weight=("counts), unit", "counts), 1.0"))  # fmt: skip
 
 
 plant_edits(

@@ -51,29 +51,14 @@ def check_auto_of_classes():
         laws.test_auto_is_exact_for_few_rows_of_classes(patch)
 
 
-plant_edits(
-    GaussianProcessRegressor,
-    "predict",
-    check_neighbours,
-    deviations_lack_the_noise=(
-        "np.sqrt(variance + covariance.noise(rows))",
-        "np.sqrt(variance)",
-    ),
-    covariances_lack_the_noise=("+= covariance.noise(rows)", "+= 0.0"),
-)
-plant_edits(
-    GaussianProcessRegressor,
-    "predict",
-    check_scales,
-    covariances_have_the_scale_of_deviations=(
-        "self._all_targets(scale) ** 2",
-        "self._all_targets(scale)",
-    ),
-    deviations_have_no_scale=(
-        "std[:, None] * self._all_targets(scale)",
-        "std[:, None] * np.ones(2)",
-    ),
-)
+plant_edits(GaussianProcessRegressor, "predict", check_neighbours,
+    deviations_lack_the_noise=("np.sqrt(variance + covariance.noise(rows))", "np.sqrt(variance)"),
+    covariances_lack_the_noise=("+= covariance.noise(rows)", "+= 0.0"))  # fmt: skip
+plant_edits(GaussianProcessRegressor, "predict", check_scales,
+    covariances_have_the_scale_of_deviations=("self._all_targets(scale) ** 2",
+                                              "self._all_targets(scale)"),
+    deviations_have_no_scale=("std[:, None] * self._all_targets(scale)",
+                              "std[:, None] * np.ones(2)"))  # fmt: skip
 planted(check_neighbours, name="alpha_is_no_noise_of_an_approximation")(
     edit(GaussianProcessRegressor, "_given", " + self._noise", "")
 )
@@ -133,22 +118,11 @@ def check_conversions():
         converted.test_a_converted_kernel_has_the_values_of_the_original(kernel)
 
 
-plant_edits(
-    foreign,
-    "_product",
-    check_conversions,
+plant_edits(foreign, "_product", check_conversions,
     factors_of_noise_are_lost=("White(one.value * other.noise)", "White(other.noise)"),
     constants_are_added=("Constant(one.value * other.value)", "Constant(one.value + other.value)"),
-)
-plant_edits(
-    ScikitProcess,
-    "_fitted",
-    check_named_columns,
-    names_of_columns_are_lost=('getattr(self, "feature_names_in_", None)', "None"),
-)
-plant_edits(
-    tree,
-    "_least_columns",
-    check_named_columns,
-    kernels_are_tried_on_one_column=("max(numbers, default=0) + 1", "1"),
-)
+)  # fmt: skip
+plant_edits(ScikitProcess, "_fitted", check_named_columns,
+    names_of_columns_are_lost=('getattr(self, "feature_names_in_", None)', "None"))  # fmt: skip
+plant_edits(tree, "_least_columns", check_named_columns,
+    kernels_are_tried_on_one_column=("max(numbers, default=0) + 1", "1"))  # fmt: skip

@@ -26,41 +26,19 @@ def stopped_methods():
         test_contenders.test_methods_without_time_are_named(patch)
 
 
-plant_edits(
-    RareClass,
-    "hits",
-    rare_class,
-    the_safest_rows_are_the_riskiest=("argsort(-self.stated", "argsort(self.stated"),
-)
-plant_edits(
-    outcomes.Outcome,
-    "_class_scores",
-    rare_class,
+plant_edits(RareClass, "hits", rare_class,
+    the_safest_rows_are_the_riskiest=("argsort(-self.stated", "argsort(self.stated"))  # fmt: skip
+plant_edits(outcomes.Outcome, "_class_scores", rare_class,
     area_of_another_class=("(rare.is_observed, rare.stated)", "(~rare.is_observed, rare.stated)"),
-)
-plant_edits(
-    verdict,
-    "_warning",
-    rare_class,
+)  # fmt: skip
+plant_edits(verdict, "_warning", rare_class,
     praise_of_a_worse_model=("if gap.is_worse", "if False"),
-    praise_of_a_constant=(".upper >= 1.0", ".upper >= 9.0"),
-)
-plant_edits(
-    contenders,
-    "within_time",
-    stopped_methods,
-    nothing_is_stopped=("signal.setitimer(signal.ITIMER_REAL, seconds)", "None"),
-)
-plant_edits(
-    error_checks,
-    "below_zero",
+    praise_of_a_constant=(".upper >= 1.0", ".upper >= 9.0"))  # fmt: skip
+plant_edits(contenders, "within_time", stopped_methods,
+    nothing_is_stopped=("signal.setitimer(signal.ITIMER_REAL, seconds)", "None"))  # fmt: skip
+plant_edits(error_checks, "below_zero",
     partial(test_numbers.test_a_positive_target_predicted_below_zero, 0.0),
-    zeros_have_a_logarithm=('"log" if', '"sqrt" if'),
-)
-plant_edits(
-    axis_ranges,
-    "central_limits",
-    test_predictions.test_two_outliers_set_no_axis,
+    zeros_have_a_logarithm=('"log" if', '"sqrt" if'))  # fmt: skip
+plant_edits(axis_ranges, "central_limits", test_predictions.test_two_outliers_set_no_axis,
     users=(regression_errors,),
-    outliers_stretch_the_axis=("np.ptp(numbers) <=", "0.0 <="),
-)
+    outliers_stretch_the_axis=("np.ptp(numbers) <=", "0.0 <="))  # fmt: skip

@@ -63,10 +63,7 @@ planted(
     in_folder(test_offsets_from_utc_are_kept, ["2021-12-31 01:00-0130", "2021-12-31 2:30"]),
     name="zones_have_no_sign",
 )(edit(local_dates, "_offset_of", 'int(f"{match[1]}1") * ', ""))
-planted(
-    in_folder(test_offsets_from_utc_are_kept, WEST),
-    name="minutes_of_zones_have_no_sign",
-)(
+planted(in_folder(test_offsets_from_utc_are_kept, WEST), name="minutes_of_zones_have_no_sign")(
     edit(
         local_dates,
         "_offset_of",

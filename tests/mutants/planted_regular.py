@@ -60,12 +60,7 @@ plant_inner(
     "backward",
     effects_have_no_spread=("(1.0 - some.shrunk[i, i])", "1.0"),
 )
-plant_inner(
-    regular_recursion,
-    "_begin",
-    "forward",
-    trends_begin_in_a_stationary_law=("+ q[0]", ""),
-)
+plant_inner(regular_recursion, "_begin", "forward", trends_begin_in_a_stationary_law=("+ q[0]", ""))
 plant_inner(
     regular_slopes,
     "backward",
@@ -80,11 +75,7 @@ plant_inner(
     "backward",
     gradients_ignore_the_first_variance=("d_total += d_middle[0, 0] / total**2", "pass"),
 )
-plant_inner(
-    regular_loops,
-    "write_entries",
-    states_have_no_partners=("moves[1, i].real", "0.0"),
-)
+plant_inner(regular_loops, "write_entries", states_have_no_partners=("moves[1, i].real", "0.0"))
 plant_inner(
     regular_loops,
     "_end",

@@ -28,54 +28,25 @@ check_scales = partial(
 )
 check_weights = partial(test_feature_evidence.test_weights_are_repetitions, False)
 
-plant_edits(
-    feature_evidence,
-    "_slopes",
-    check_gradient,
+plant_edits(feature_evidence, "_slopes", check_gradient,
     slope_without_the_fit=("slope += residuals @ posterior.coef.T", "pass"),
-    slope_of_one_target=("-float(Y.shape[1])", "-1.0"),
-)
-plant_edits(
-    feature_evidence,
-    "slopes_by_frequencies",
-    check_gradient,
-    slope_of_an_amplitude=("0.5 * np.sum(waves", "np.sum(waves"),
-)
-plant_edits(
-    feature_evidence,
-    "_slopes",
-    check_weights,
-    slope_without_weights=("slope *= rows.weight[:, None]", "pass"),
-)
-plant_edits(
-    feature_evidence,
-    "evidence_gradient",
-    check_scales,
-    users=(test_feature_evidence,),
-    slope_of_alpha_without_the_fit=("+ by_noise)", ")"),
-)
-plant_edits(
-    LengthScales,
-    "pulled_back",
-    check_scales,
-    slope_of_the_inverse_scale=("by_scale = -np", "by_scale = np"),
-)
-plant_edits(
-    MixtureParameters,
-    "pulled_back",
-    check_gradient,
-    slope_of_weights_that_do_not_sum=(
-        "by_logit = slopes_by_logit(as_array(by_weight), weights)",
-        "by_logit = by_weight",
-    ),
+    slope_of_one_target=("-float(Y.shape[1])", "-1.0"))  # fmt: skip
+plant_edits(feature_evidence, "slopes_by_frequencies", check_gradient,
+    slope_of_an_amplitude=("0.5 * np.sum(waves", "np.sum(waves"))  # fmt: skip
+plant_edits(feature_evidence, "_slopes", check_weights,
+    slope_without_weights=("slope *= rows.weight[:, None]", "pass"))  # fmt: skip
+plant_edits(feature_evidence, "evidence_gradient", check_scales, users=(test_feature_evidence,),
+    slope_of_alpha_without_the_fit=("+ by_noise)", ")"))  # fmt: skip
+plant_edits(LengthScales, "pulled_back", check_scales,
+    slope_of_the_inverse_scale=("by_scale = -np", "by_scale = np"))  # fmt: skip
+plant_edits(MixtureParameters, "pulled_back", check_gradient,
+    slope_of_weights_that_do_not_sum=("by_logit = slopes_by_logit(as_array(by_weight), weights)",
+                                      "by_logit = by_weight"),
     slope_of_a_mean_in_other_units=("(by_mean / self.unit).ravel()", "by_mean.ravel()"),
-)
-plant_edits(
-    FeatureSums,
-    "thinned",
+)  # fmt: skip
+plant_edits(FeatureSums, "thinned",
     test_alpha_of_many_features.test_thinned_sums_are_those_of_fewer_frequencies_of_more_weight,
-    thinned_without_its_weight=("np.sqrt(step) * self.cross", "self.cross"),
-)
+    thinned_without_its_weight=("np.sqrt(step) * self.cross", "self.cross"))  # fmt: skip
 
 
 def composite(name: str) -> partial[None]:
@@ -84,48 +55,25 @@ def composite(name: str) -> partial[None]:
     return partial(check, name, False)
 
 
-plant_edits(
-    SumOfKernels,
-    "pulled_back",
-    composite("sum"),
-    slope_of_shares_that_do_not_sum=(
-        "slopes_by_logit(by_factor, softmax(logits))",
-        "by_factor",
-    ),
-)
-plant_edits(
-    ProductOfKernels,
-    "pulled_back",
-    composite("product"),
+plant_edits(SumOfKernels, "pulled_back", composite("sum"),
+    slope_of_shares_that_do_not_sum=("slopes_by_logit(by_factor, softmax(logits))", "by_factor"),
+)  # fmt: skip
+plant_edits(ProductOfKernels, "pulled_back", composite("product"),
     slope_of_a_factor_without_its_sign=("sign[:, None] * slopes.omega", "slopes.omega"),
-)
-plant_edits(
-    ProductOfKernels,
-    "draw_factor",
+)  # fmt: skip
+plant_edits(ProductOfKernels, "draw_factor",
     partial(test_composite_families.test_draws_are_unbiased_for_the_moved_kernel, "product", False),
-    product_without_the_count_of_its_frequencies=("prod(counts) / m", "prod(counts)"),
-)
-plant_edits(
-    MappedKernel,
-    "pulled_back",
-    composite("columns"),
-    slope_of_other_columns=(
-        "[:, indices_of(self.start.columns, None, self.dim)]",
-        "[:, : len(self.start.columns)]",
-    ),
-)
-plant_edits(
-    LineWeights,
-    "draw_factor",
+    product_without_the_count_of_its_frequencies=("prod(counts) / m", "prod(counts)"))  # fmt: skip
+plant_edits(MappedKernel, "pulled_back", composite("columns"),
+    slope_of_other_columns=("[:, indices_of(self.start.columns, None, self.dim)]",
+                            "[:, : len(self.start.columns)]"))  # fmt: skip
+plant_edits(LineWeights, "draw_factor",
     partial(test_composite_families.test_draws_are_unbiased_for_the_moved_kernel, "ordered", True),
-    lines_without_their_ratio=("draw.ratio / (m", "1.0 / (m"),
-)
-plant_edits(
-    Lattice,
-    "draw_factor",
+    lines_without_their_ratio=("draw.ratio / (m", "1.0 / (m"))  # fmt: skip
+plant_edits(Lattice, "draw_factor",
     test_lattice.test_factors_that_are_nearly_constant_have_atoms_for_the_difference,
     constants_take_their_mass=("allocation.share(mass, m, rng)", "ByMass().share(mass, m, rng)"),
-)
+)  # fmt: skip
 
 
 def slopes(name):

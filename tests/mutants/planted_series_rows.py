@@ -57,13 +57,10 @@ planted(test_calibration.assert_calibration, name="forecasts_begin_at_unknown_va
 planted(test_calibration.assert_never_narrower, name="small_errors_make_forecasts_narrow")(
     edit(calibration, "scales", "np.maximum(variances, least)", "variances")
 )
-plant_edits(
-    SeriesLaw,
-    "_windows",
-    test_series_law.assert_earlier,
+plant_edits(SeriesLaw, "_windows", test_series_law.assert_earlier,
     earlier_rows_have_the_window_of_the_next_block=("(block - 1) * _BLOCK", "block * _BLOCK"),
     all_earlier_rows_are_smoothed_by_the_first=("np.maximum(n_before, -1)", "-1 + 0 * n_before"),
-)
+)  # fmt: skip
 planted(test_forecaster_rows.assert_positions, name="earlier_values_are_not_transformed")(
     edit(fitted_series, "_earlier", "function.forward(values)", "values")
 )

@@ -18,16 +18,13 @@ plant_edits(
     all_coalitions_weigh_the_same=("comb(g - 1, np.arange(g))", "np.full(g, 2.0 ** (g - 1) / g)"),
     sizes_of_coalitions_off_by_one=("of_size[sizes - 1]", "of_size[sizes % g]"),
 )
-plant_edits(
-    Game,
-    "_walks",
+plant_edits(Game, "_walks",
     test_shapley.test_a_permutation_and_its_reverse_are_exact_for_pairs_of_columns,
     same_permutation_twice=("[early, ~early]", "[early, early]"),
     contributions_left_in_order_of_places=(
         "contributions[block] = np.take_along_axis(joined, ranks[b, :, None], axis=1)",
-        "contributions[block] = joined",
-    ),
-)
+        "contributions[block] = joined"
+    ))  # fmt: skip
 plant_edits(
     Game,
     "_sampled",
@@ -36,9 +33,6 @@ plant_edits(
     ),
     background_rows_as_if_drawn_with_replacement=("(1.0 - m / size) * between", "between"),
 )
-plant_edits(
-    Game,
-    "shapley_values",
+plant_edits(Game, "shapley_values",
     test_shapley.test_the_sum_is_exact_if_all_sampled_background_rows_are_equal,
-    sums_that_lack_a_part=("values + shares * lacking[:, None]", "values"),
-)
+    sums_that_lack_a_part=("values + shares * lacking[:, None]", "values"))  # fmt: skip

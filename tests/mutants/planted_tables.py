@@ -1,12 +1,7 @@
 """Bugs in the encoding of tables, each with the test that must notice it."""
 
 from mutants.registry import edit, planted
-from tables.test_encoder import (
-    TestDates,
-    TestManyLevels,
-    TestText,
-    in_tokyo,
-)
+from tables.test_encoder import TestDates, TestManyLevels, TestText, in_tokyo
 
 from bochner.files import columns
 from bochner.tables import cycles, encodings, level_means
@@ -19,10 +14,9 @@ def in_text(days):
     return [in_tokyo(day).isoformat() for day in days]
 
 
-planted(
-    lambda: DATES.test_decimal_years_in_utc(in_text),
-    name="zones_are_forgotten",
-)(edit(columns, "entry_in_utc", ".astimezone(UTC)", "", columns))
+planted(lambda: DATES.test_decimal_years_in_utc(in_text), name="zones_are_forgotten")(
+    edit(columns, "entry_in_utc", ".astimezone(UTC)", "", columns)
+)
 
 planted(
     lambda: DATES.test_cycles_that_vary_and_repeat("2020-01-01", 24, "h", set()),
@@ -30,8 +24,7 @@ planted(
 )(edit(cycles, "varying_cycles", "span > cycle.length and ", "", encodings))
 
 planted(
-    LEVELS.test_means_of_rare_levels_are_shrunk_and_out_of_fold,
-    name="a_row_is_in_its_own_mean",
+    LEVELS.test_means_of_rare_levels_are_shrunk_and_out_of_fold, name="a_row_is_in_its_own_mean"
 )(edit(level_means, "level_scores", "-= in_fold[folds[rows]]", "-= 0.0", encodings))
 
 planted(LEVELS.test_means_of_a_level_leave_groups_out, name="groups_in_their_own_means")(

@@ -40,34 +40,17 @@ def names_are_free_text(column):
     return False
 
 
-plant_edits(
-    text_parts,
-    "telling",
-    laws.check_groups_are_left_out,
-    users=(encoder,),
-    rows_of_a_group_in_several_folds=(
-        "np.unique(groups, return_inverse=True)[1]",
-        "np.arange(len(groups))",
-    ),
-)
-plant_edits(
-    text_parts,
-    "telling",
-    random_text,
-    users=(encoder,),
+plant_edits(text_parts, "telling", laws.check_groups_are_left_out, users=(encoder,),
+    rows_of_a_group_in_several_folds=("np.unique(groups, return_inverse=True)[1]",
+                                      "np.arange(len(groups))"))  # fmt: skip
+plant_edits(text_parts, "telling", random_text, users=(encoder,),
     errors_of_rows_of_the_fit=(
         "cross_val_predict(RidgeCV(_ALPHAS), of_column, residuals, cv=folds)",
-        "RidgeCV(_ALPHAS[:1]).fit(of_column, residuals).predict(of_column)",
-    ),
-)
-plant_edits(
-    encodings,
-    "scale_numbers",
-    laws.check_parts_share_a_length_scale,
-    users=(laws,),
+        "RidgeCV(_ALPHAS[:1]).fit(of_column, residuals).predict(of_column)"
+    ))  # fmt: skip
+plant_edits(encodings, "scale_numbers", laws.check_parts_share_a_length_scale, users=(laws,),
     parts_are_levels=("numbers, -1)", "numbers, 0)"),
-    parts_have_scales=("numbers, -1)", "numbers, features + 1)"),
-)
+    parts_have_scales=("numbers, -1)", "numbers, features + 1)"))  # fmt: skip
 
 
 @changes(text_parts.TextParts, "__call__", anew(laws.check_text_without_known_parts))
@@ -79,12 +62,7 @@ def every_text_is_known(call, self, column):
 planted(anew(laws.check_missing_text), name="all_texts_are_one_donor")(
     edit(encodings, "_levels", "return scores[:, 0]", "return 0.0 * scores[:, 0]")
 )
-plant_edits(
-    identifiers,
-    "has_words",
-    laws.check_words,
-    users=(laws,),
+plant_edits(identifiers, "has_words", laws.check_words, users=(laws,),
     words_of_one_text=("1 < count <= most", "0 < count <= most"),
     words_of_all_texts=("1 < count <= most", "1 < count"),
-    words_of_addresses=('if "@" not in text', "if text"),
-)
+    words_of_addresses=('if "@" not in text', "if text"))  # fmt: skip

@@ -65,11 +65,7 @@ for name, old, new in (
         "return changes, as_array(np.maximum(rest",
         "return changes, as_array(0.0 * np.maximum(rest",
     ),
-    (
-        "slopes_of_the_full_distance",
-        "share = _CONTINUED * most",
-        "share = 3.0 * most",
-    ),
+    ("slopes_of_the_full_distance", "share = _CONTINUED * most", "share = 3.0 * most"),
 ):
     planted(partial(laws.check_beyond), name=name)(edit(far_rows.FarRows, "continued", old, new))
 planted(fresh(laws.check_far_entry), name="predictions_go_on_for_ever")(

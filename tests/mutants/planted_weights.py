@@ -10,15 +10,10 @@ from bochner.tables import table_rows
 from bochner.tables.table_regressor import TableRegressor
 from bochner.tables.table_rows import TableRows
 
-plant_edits(
-    table_rows,
-    "table_rows",
+plant_edits(table_rows, "table_rows",
     test_table_weights.test_a_row_is_one_observation_whatever_the_unit_of_its_weight,
-    whole_weights_are_counts=(
-        "if are_counts:",
-        "if (weights == np.rint(weights)).all():",
-    ),
-)
+    whole_weights_are_counts=("if are_counts:", "if (weights == np.rint(weights)).all():"),
+)  # fmt: skip
 
 
 @replaces(
@@ -32,12 +27,9 @@ def unit_of_weights(self):
     return self.unit
 
 
-plant_edits(
-    TableRegressor,
-    "_weighted_rows",
+plant_edits(TableRegressor, "_weighted_rows",
     test_table_weights.test_new_rows_have_weights_in_the_unit_of_the_fit,
-    new_weights_in_another_unit=("weight / self.weight_unit_", "weight"),
-)
+    new_weights_in_another_unit=("weight / self.weight_unit_", "weight"))  # fmt: skip
 
 
 @replaces(frames, "of_arrow", test_kinds_of_tables.check_names)

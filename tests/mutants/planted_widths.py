@@ -7,55 +7,25 @@ from bochner.tables import width_terms, widths
 from bochner.tables.weighted_sum import SumOfLaws
 from bochner.tables.width_terms import WidthTerms
 
-plant_edits(
-    widths,
-    "fitted_widths",
-    test_widths.test_groups_are_left_out_as_a_whole,
-    widths_that_know_their_group=("fold_numbers(groups, n", "fold_numbers(None, n"),
-)
-plant_edits(
-    widths._Scores,
-    "with_trees",
-    test_widths.test_trees_add_interactions,
+plant_edits(widths, "fitted_widths", test_widths.test_groups_are_left_out_as_a_whole,
+    widths_that_know_their_group=("fold_numbers(groups, n", "fold_numbers(None, n"))  # fmt: skip
+plant_edits(widths._Scores, "with_trees", test_widths.test_trees_add_interactions,
     trees_of_scores_with_the_curves=(
-        "self.scores[rows] / smooth(self.moments.part(rows), self.X[rows])",
-        "self.scores[rows]",
-    ),
-)
-plant_edits(
-    widths._Scores,
-    "choices",
-    test_widths.check_gaps,
+        "self.scores[rows] / smooth(self.moments.part(rows), self.X[rows])", "self.scores[rows]"
+    ))  # fmt: skip
+plant_edits(widths._Scores, "choices", test_widths.check_gaps,
     curves_alone=("BinaryColumns.of(self.X, self.columns)", "BinaryColumns.of(self.X, None)"),
-)
-plant_edits(
-    WidthTerms,
-    "fitted",
-    test_widths.check_gaps,
+)  # fmt: skip
+plant_edits(WidthTerms, "fitted", test_widths.check_gaps,
     gaps_have_no_term=("coef[ends[len(self.knots)] : ", "0.0 * coef[ends[len(self.knots)] : "),
-)
-plant_edits(
-    width_terms,
-    "penalised",
-    test_widths.test_penalties_are_those_of_the_spread_of_levels,
-    penalties_that_stay=("sizes = dispersion *", "sizes = sizes + 0.0 * dispersion *"),
-)
-plant_edits(
-    width_terms,
-    "least_loss",
-    test_widths.test_curves_are_most_likely,
-    steps_without_the_penalty=("+ penalty @ coef)", ")"),
-)
-plant_edits(
-    widths,
-    "_knots",
-    test_widths.check_equal_rows,
+)  # fmt: skip
+plant_edits(width_terms, "penalised", test_widths.test_penalties_are_those_of_the_spread_of_levels,
+    penalties_that_stay=("sizes = dispersion *", "sizes = sizes + 0.0 * dispersion *"))  # fmt: skip
+plant_edits(width_terms, "least_loss", test_widths.test_curves_are_most_likely,
+    steps_without_the_penalty=("+ penalty @ coef)", ")"))  # fmt: skip
+plant_edits(widths, "_knots", test_widths.check_equal_rows,
     knots_among_equal_rows=("product <= _LEAST_PRODUCT * residual", "False"),
-    knots_of_rounding_errors=("> _LEAST_STEP", "> 0.0"),
-)
-plant_edits(
-    SumOfLaws,
-    "_joint_moments",
+    knots_of_rounding_errors=("> _LEAST_STEP", "> 0.0"))  # fmt: skip
+plant_edits(SumOfLaws, "_joint_moments",
     test_widths.test_covariances_have_the_widths_of_predictions,
-    covariances_without_widths=("cov * factors * factors[:, None]", "cov"),
-)
+    covariances_without_widths=("cov * factors * factors[:, None]", "cov"))  # fmt: skip

@@ -27,6 +27,9 @@ class Mutant:
 
 MUTANTS: list[Mutant] = []
 
+EDITS: list[tuple[object, str]] = []
+"""Functions and the line of each that a bug changes."""
+
 
 def planted(*checks: Check, name: str = "") -> Callable[[Plant], Plant]:
     """Register a bug, by its function's name or another, with the checks that must notice it."""
@@ -65,12 +68,16 @@ def changes(owner: object, attribute: str, *checks: Check, name: str = "") -> Ca
     return register
 
 
+def source_of(function):
+    """Return the source of a function, also of a compiled one or a class method."""
+    function = getattr(function, "__func__", function)
+    return textwrap.dedent(inspect.getsource(getattr(function, "py_func", function)))
+
+
 def edited(function, old, new):
     """The function with a line of it changed, which must be there once."""
     function = getattr(function, "py_func", function)  # That of a compiled function
-    # What is compiled from a string has no place for a cache.
-    source = textwrap.dedent(inspect.getsource(function))
-    source = source.replace("@compiled(", "@compiled(cache=False, ")
+    source = source_of(function)
     if source.count(old) != 1:
         raise LookupError(f"{old!r} is not once in {function.__qualname__}; plant the bug anew.")
     scope = {}
@@ -82,6 +89,7 @@ def edited(function, old, new):
 
 def edit(owner, name, old, new, *users):
     """Return what plants a changed line, also where the name has been imported to."""
+    EDITS.append((inspect.getattr_static(owner, name), old))
 
     def plant(patch):
         function = inspect.getattr_static(owner, name)
@@ -95,6 +103,7 @@ def edit(owner, name, old, new, *users):
 
 def edit_inner(module, name, caller, old, new, user):
     """Return what plants a changed line in a function that a compiled one of its module calls."""
+    EDITS.append((getattr(module, name), old))
 
     def plant(patch):
         patch.setattr(module, name, edited(getattr(module, name), old, new))

@@ -29,12 +29,7 @@ def test_wrong_derivatives_find_no_mode(method, wrong):
 
 
 @pytest.mark.parametrize("method", ["log_density", "slope", "curvature"])
-@pytest.mark.parametrize(
-    ("change", "got"),
-    [
-        (np.sum, r"\(\)"),
-    ],
-)
+@pytest.mark.parametrize(("change", "got"), [(np.sum, r"\(\)")])
 def test_values_of_another_shape_are_refused(method, change, got):
     right = getattr(PoissonLikelihood(), method)
     message = rf"Wrong\.{method} must return an array of shape \(60,\).*, got {got}"

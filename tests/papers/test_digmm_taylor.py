@@ -170,48 +170,6 @@ def test_the_expected_log_likelihood_is_that_of_draws():
     assert_z(total, part.data_bound(frequencies))
 
 
-def test_the_bound_of_the_prior_is_that_of_draws():
-    r"""The average of log p - log q over draws of everything, by SciPy's densities."""
-    n = 4000
-    prior, rng = some_prior(), np.random.default_rng(2)
-    components, frequencies = some_factors(SIZES["groups"])
-    omega, of_group = omegas(rng, frequencies, n)
-    values = np.zeros(n)
-    left, logs = np.zeros(n), []
-    for a, b in components.sticks:
-        beta = rng.beta(a, b, n)
-        values += stats.beta(1.0, prior.concentration).logpdf(beta) - stats.beta(a, b).logpdf(beta)
-        logs.append(left + np.log(beta))
-        left = left + np.log1p(-beta)
-    logs.append(left)
-    mean_law = stats.multivariate_normal(prior.mean, np.linalg.inv(prior.mean_precision))
-    means, precisions = [], []
-    for t in range(3):
-        q = stats.multivariate_normal(
-            components.means[t], np.linalg.inv(components.mean_precisions[t])
-        )
-        means.append(q.rvs(n, random_state=rng))
-        values += mean_law.logpdf(means[t]) - q.logpdf(means[t])
-        q = stats.wishart(components.dofs[t], components.scales[t])
-        precisions.append(q.rvs(n, random_state=rng))
-        at = np.moveaxis(precisions[t], 0, -1)
-        values += stats.wishart(prior.dof, prior.scale).logpdf(at) - q.logpdf(at)
-    for m, group in enumerate(of_group):
-        q = stats.multivariate_normal(
-            frequencies.means[group], np.linalg.inv(frequencies.precisions[group])
-        )
-        values -= q.logpdf(omega[:, m])
-        shares = frequencies.labels[group]
-        labels = rng.choice(3, n, p=shares)
-        values -= np.log(shares[labels])
-        for t in range(3):
-            gap = omega[:, m] - means[t]
-            square = np.einsum("ni,nij,nj->n", gap, precisions[t], gap)
-            density = 0.5 * (np.linalg.slogdet(precisions[t])[1] - square) - np.log(2.0 * np.pi)
-            values += np.where(labels == t, logs[t] + density, 0.0)
-    assert_z(values, prior_bound(prior, components, frequencies))
-
-
 @pytest.mark.parametrize("m", [1, 4])
 def test_the_likelihood_curves_upwards_where_the_update_curves_down(m, dim=3):
     """Its second derivatives at zero, by differences, are 2 / M times A, not -A."""

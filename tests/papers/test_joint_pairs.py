@@ -12,10 +12,7 @@ from bochner.learned.chain_state import StepSizes
 from bochner.learned.frequency_priors import FrequencyPrior, SparseHyper, SparsePrior, Suggestion
 from bochner.learned.moves import LogNormalPrecision
 from bochner.learned.training_data import TrainingData
-from bochner.papers.bank import (
-    JointPairChain,
-    laplace,
-)
+from bochner.papers.bank import JointPairChain, laplace
 
 FAMILY_ALPHA = 1e-3
 

@@ -61,15 +61,15 @@ def test_components_are_drawn_by_steps_and_by_times(case):
 def test_known_inputs_are_passed_on():
     x = np.arange(72.0)[:, None] % 5 == 0
     model = Forecaster(find_cycle=False, random_state=0).fit(VALUES + 2.0 * x[:60, 0], x[:60])
-    display = plot.forecast(model, 12, inputs=x[60:])
-    np.testing.assert_allclose(display.mean, model.predict(12, x[60:]))
-    assert len(plot.components(model, 12, x[60:]).names) > 1
+    for display in (plot.forecast(model, 12, inputs=x[60:]), model.plot(12, x[60:])):
+        np.testing.assert_allclose(display.mean, model.predict(12, x[60:]))
+    assert set(model.plot(12, x[60:], components=True).names) == set(model.components(12, x[60:]))
 
 
 def test_one_of_several_series_is_drawn():
     model = Forecaster(find_cycle=False, random_state=0).fit({"a": VALUES, "b": VALUES[::-1]})
     np.testing.assert_array_equal(plot.forecast(model.of("b"), 12).mean, model.predict(12)["b"])
-    for draw in (plot.forecast, plot.components):
+    for draw in (plot.forecast, plot.components, Forecaster.plot):
         with pytest.raises(ValueError, match=r"has 2 series: draw one .* model.of\('a'\)"):
             draw(model, 12)
 
@@ -86,7 +86,7 @@ def test_components_are_in_units_of_the_values():
         y = pd.Series(np.exp(values) if name == "log" else values**2, days)
         model = Forecaster(transformation=name, random_state=0).fit(y)
         display = plot.components(model, days)
-        place = display.names.index("7 days")
+        place = display.names.index("week")
         assert display.units[place] == unit
         cycle = display.cycles[place]
         assert np.ptp(display.means[place]) == pytest.approx(level, rel=0.02)

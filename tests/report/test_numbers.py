@@ -6,6 +6,7 @@ from itertools import product
 from types import SimpleNamespace
 
 import numpy as np
+import pandas as pd
 import pytest
 from report.markup import Page
 from report.says import mean_error, says
@@ -13,6 +14,7 @@ from report.studies import of_laws, page, with_quantiles
 from scipy.stats import binom, norm, t
 from sklearn.metrics import precision_score, recall_score, roc_auc_score
 
+from bochner._base.arrays import decimal_years
 from bochner.comparison.contenders import CONSTANT
 from bochner.comparison.outcomes import Outcome
 from bochner.comparison.verdict import calibration, verdict
@@ -634,3 +636,23 @@ def test_all_that_a_report_states_has_a_test(kind):
     known = re.compile("|".join((*STATED, *OF_WORDS)))
     plain = [title.replace("\u00a0", " ").strip() for title in titles]
     assert not [title for title in plain if not known.match(title)]
+
+
+def assert_cycles():
+    """Averages by weekday and hour are those of pandas' days and hours, on the zone's clock."""
+    times = pd.date_range("2024-03-01", periods=24 * 60, freq="h")
+    mean = np.random.default_rng(0).normal(size=len(times))
+    years = decimal_years(times.to_numpy())
+    effect = Effect(("when",), (np.append(years, np.nan),), *[np.append(mean, 99.0)] * 3)
+    for zone in (None, "Europe/Berlin"):
+        local = times.tz_localize("UTC").tz_convert(zone or "UTC")
+        for cycle, labels in (("weekday", local.day_name()), ("hour", local.hour)):
+            found = columns._by_cycle(effect, cycle, zone)
+            expected = pd.Series(mean).groupby(np.asarray(labels)).mean()
+            np.testing.assert_allclose(found.mean, expected[found.values[0]], atol=1e-9)
+            assert len(found.mean) == len(expected)
+    assert columns._by_cycle(effect, "weekday", None).values[0][0] == "Monday"
+
+
+def test_effects_of_times_are_averaged_by_weekday_and_hour():
+    assert_cycles()

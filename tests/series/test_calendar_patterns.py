@@ -20,37 +20,77 @@ SIZE, NOISE = 40.0, 3.0
 
 def on_days(dates, is_spike):
     """Return whether a row, which is a day, a part of one or a week, has a day of spikes."""
-    n_days = 7 if dates is WEEKS else 1
-    return np.array([any(is_spike(t + pd.Timedelta(k, "D")) for k in range(n_days)) for t in dates])
+    weeks = {id(WEEKS): range(7), id(TO_SUNDAYS): range(-6, 1)}
+    ahead = weeks.get(id(dates), range(1))
+    return np.array([any(is_spike(t + pd.Timedelta(k, "D")) for k in ahead) for t in dates])
 
 
 def is_easter(day, distance=0):
     return day.date() == easter(day.year) + timedelta(distance)
 
 
+def is_nth(t, weekday, number):
+    """Return whether a day is the first, second, ... of a weekday in its month."""
+    return t.weekday() == weekday and (t.day - 1) // 7 == number - 1
+
+
+def is_first_working(t):
+    return t.weekday() < 5 and (t.day == 1 or (t.day <= 3 and t.weekday() == 0))
+
+
 DAYS = pd.date_range("2019-01-01", periods=1_155)
 WEEKS = pd.date_range("2014-01-06", periods=280, freq="W-MON")
+TO_SUNDAYS = pd.date_range("2014-01-05", periods=280, freq="W-SUN")
 MONTHS = pd.date_range("2004-01-01", periods=168, freq="MS")
+PARTS = pd.date_range("2022-01-03", periods=4 * 500, freq="6h")
 HOURS = pd.date_range("2023-01-02", periods=24 * 160, freq="h")
 SPIKES = {
     "end of the month": (DAYS, lambda t: t.is_month_end, "last day of the month"),
     "working day": (
         DAYS,
-        lambda t: t.weekday() < 5 and (t.day == 1 or (t.day <= 3 and t.weekday() == 0)),
+        is_first_working,
         "1st working day of the month",
     ),
     "date": (DAYS, lambda t: (t.month, t.day) == (12, 24), "24 December"),
-    "weekday": (DAYS, lambda t: t.weekday() == 1 and 8 <= t.day <= 14, "2nd Tuesday of the month"),
+    "weekday": (DAYS, lambda t: is_nth(t, 1, 2), "2nd Tuesday of the month"),
     "feast": (DAYS, lambda t: is_easter(t, -2), "Good Friday"),
     "weekday of the year": (
         DAYS,
-        lambda t: t.month == 9 and t.weekday() == 0 and t.day <= 7,
+        lambda t: t.month == 9 and is_nth(t, 0, 1),
         "1st Monday of September",
     ),
     "week": (WEEKS, lambda t: (t.month, t.day) == (12, 25), "week with 25 December"),
     "weeks with paydays": (WEEKS, lambda t: t.day == 15, "week with day 15 of the month"),
     "week of a feast": (WEEKS, is_easter, "week with Easter Sunday"),
+    "week to Sunday": (TO_SUNDAYS, lambda t: (t.month, t.day) == (12, 25), "week with 25 December"),
+    "last week": (WEEKS, lambda t: t.is_month_end, "week with last day of the month"),
+    "week of Whitsun": (WEEKS, lambda t: is_easter(t, 50), "week with Whit Monday"),
     "month": (MONTHS, lambda t: t.month == easter(t.year).month, "month with Easter Sunday"),
+    "month to its end": (
+        MONTHS + pd.offsets.MonthEnd(),
+        lambda t: t.month == easter(t.year).month,
+        "month with Easter Sunday",
+    ),
+    **{
+        f"months {numbers}": (MONTHS, lambda t, numbers=numbers: t.month in numbers, None)
+        for numbers in ((12,), (3, 6, 9, 12), (6, 7), (2, 11))
+    },
+    "part of a last day": (
+        PARTS,
+        lambda t: t.is_month_end and t.hour == 18,
+        "last day of the month, 18:00",
+    ),
+    "parts of a day": (PARTS, lambda t: t.day == 15, "day 15 of the month"),
+    "part of a weekday": (
+        PARTS,
+        lambda t: is_nth(t, 4, 3) and t.hour == 6,
+        "3rd Friday of the month, 6:00",
+    ),
+    "part of a working day": (
+        PARTS,
+        lambda t: is_first_working(t) and t.hour == 12,
+        "1st working day of the month, 12:00",
+    ),
     "day of hours": (HOURS, lambda t: t.day == 1, "day 1 of the month"),
     "hour": (HOURS, lambda t: t.is_month_end and t.hour == 18, "last day of the month, 18:00"),
 }
@@ -64,8 +104,8 @@ def spiky(name, kind="flat"):
     spikes = np.flatnonzero(on_days(dates, is_spike))
     y = 100.0 + NOISE * rng.normal(size=len(dates))
     y += {"flat": 0.0 * t, "trend": 40.0 * t, "shift": 30.0 * (t > 0.45)}[kind]
-    if dates is HOURS:
-        y += 15.0 * np.sin(2.0 * np.pi * dates.hour / 24.0)
+    if dates is HOURS or dates is PARTS:
+        y += (15.0 if dates is HOURS else 3.0) * np.sin(2.0 * np.pi * dates.hour / 24.0)
     y[spikes] += SIZE
     return pd.Series(y, dates), spikes
 
@@ -76,7 +116,8 @@ def assert_forecast(name, kind="flat"):
     days = y.index[spikes].normalize()
     start, last = spikes[days == days[-1]][0], spikes[-1]
     model = Forecaster(random_state=0, find_cycle=False, n_jobs=1).fit(y[: start - 3])
-    assert [pattern.name for pattern in model.series_["y"].patterns] == [SPIKES[name][2]]
+    expected = [SPIKES[name][2]] if SPIKES[name][2] else []  # A season has no pattern
+    assert [pattern.name for pattern in model.series_["y"].patterns] == expected
     assert not len(model.outliers_)
     assert len(model.level_shifts_) == (kind == "shift")
     forecast = model.predict(last - start + 4).iloc[-1]
@@ -92,8 +133,11 @@ def test_spikes_that_return_are_forecast(name):
 
 
 @pytest.mark.thorough
-@pytest.mark.parametrize("kind", ["flat", "trend", "shift"])
-@pytest.mark.parametrize("name", SPIKES)
+@pytest.mark.parametrize(
+    ("name", "kind"),
+    # Steps of an hour take ten seconds each.
+    [(n, k) for n in SPIKES for k in ("flat", "trend", "shift") if k == "flat" or "hour" not in n],
+)
 def test_all_kinds_of_spikes_are_forecast(name, kind):
     assert_forecast(name, kind)
 

@@ -260,4 +260,4 @@ def test_months_by_their_last_business_day():
         days.asi8, [last.value // 1000, *(d.value // 1000 for d in later)], [0, 1, 2]
     )
     assert_allclose(numbers, expected, atol=1e-9)
-    assert [name for _, name in found.timeline.calendar] == ["1 year"]
+    assert [name for _, name in found.timeline.calendar] == ["year"]

@@ -8,6 +8,7 @@ import pandas as pd
 import polars as pl
 import pytest
 from numpy.testing import assert_allclose
+from scipy.stats import norm
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 
@@ -46,7 +47,7 @@ def test_the_line_and_the_season_go_on(fitted):
     assert mean.index.equals(later.index)
     assert np.abs(mean - later).max() < 4.0 * 0.35
     assert ((std > 0.25) & (std < 0.6)).all()
-    assert [period.name for period in fitted.periods_] == ["1 year"]
+    assert [period.name for period in fitted.periods_] == ["year"]
     assert fitted.transformation_ == "none"
 
 
@@ -123,12 +124,12 @@ def test_components_add_up(fitted):
     parts = fitted.components(12)
     assert list(dict.fromkeys(parts.columns.get_level_values(0))) == [
         "trend",
-        "1 year",
+        "year",
         "remainder",
     ]
     total = parts.xs("mean", axis=1, level=1).sum(axis=1)
     assert_allclose(total, fitted.predict(12), rtol=1e-9)
-    season = parts["1 year"]
+    season = parts["year"]
     true = 2.0 * np.sin(2.0 * np.pi * np.arange(84, 96) / 12.0)
     assert np.abs(season["mean"] - true).max() < 0.4
     assert (season["lower"] < season["mean"]).all()
@@ -214,7 +215,7 @@ def assert_future():
     first = model.cross_validate(y, 6, X=X, **settings)
     second = model.cross_validate(other, 6, X=other_X, **settings)
     before = first["origin"] == 84
-    columns = ["predicted", "lower", "upper", "scaled_error", "log_density"]
+    columns = ["predicted", "lower", "upper", "scaled_error", "smape", "crps", "log_density"]
     np.testing.assert_array_equal(first.loc[before, columns], second.loc[before, columns])
     assert (first.loc[~before, "observed"] != second.loc[~before, "observed"]).all()
 
@@ -238,7 +239,28 @@ def test_rolling_origins_are_fits_to_the_values_before():
     unknown = y.copy()
     unknown.iloc[-1] = np.nan
     final = model.cross_validate(unknown, 4, 1).iloc[-1]
-    assert final[["covered", "scaled_error", "log_density"]].isna().all()
+    assert final[["covered", "scaled_error", "smape", "crps", "log_density"]].isna().all()
+
+
+@pytest.mark.parametrize("scale", ["none", "log"])
+def test_two_plans_are_compared_by_paired_paths(scale):
+    assert_paired(scale)
+
+
+def assert_paired(scale):
+    """Differences of paths with other inputs are draws of the effect, the same at all steps."""
+    x = np.random.default_rng(5).random((N, 1))
+    y = values() + 3.0 * x[:, 0]
+    y = np.exp(0.1 * y) if scale == "log" else y
+    model = Forecaster(transformation=scale, **QUICK).fit(y, x)
+    ahead = np.full((4, 1), 0.9), np.full((4, 1), 0.1)
+    one, other = (model.sample(4, 2_000, X, random_state=7) for X in ahead)
+    gains = (np.log(one / other) if scale == "log" else one - other) / 0.8
+    mean, lower, upper = model.effects()["input 0"]
+    std = (upper - lower) / (2.0 * norm.ppf(0.95))
+    assert np.corrcoef(gains).min() > 0.95
+    assert_allclose(gains.mean(axis=1), mean, atol=5.0 * std / np.sqrt(2_000))
+    assert np.all((0.9 * std < gains.std(axis=1)) & (gains.std(axis=1) < 1.6 * std))
 
 
 class LastValue(Forecaster):
@@ -257,6 +279,9 @@ class LastValue(Forecaster):
     def log_density(self, y, X=None, *, times):
         return np.zeros(len(y))
 
+    def predict_quantiles(self, horizon, levels, X=None):
+        return self.predict(horizon)[:, None] + 20.0 * norm.ppf(levels)
+
 
 def assert_errors_of_origins():
     """Errors are in units of the seasonal differences before each origin."""
@@ -268,6 +293,11 @@ def assert_errors_of_origins():
         scale = np.abs(before[4:] - before[:-4]).mean()
         assert_allclose(table["observed"][of_origin], after)
         assert_allclose(table["scaled_error"][of_origin], (after - before[-1]) / scale)
+        percent = 200.0 * (after - before[-1]) / (after + before[-1])
+        assert_allclose(table["smape"][of_origin], percent)
+        z = (after - before[-1]) / 20.0  # Closed form of a normal law (Gneiting and Raftery, 2007)
+        crps = z * (2.0 * norm.cdf(z) - 1.0) + 2.0 * norm.pdf(z) - 1.0 / np.sqrt(np.pi)
+        assert_allclose(table["crps"][of_origin], 20.0 * crps, rtol=0.005)
 
 
 def test_errors_of_origins_are_scaled_by_the_values_before():
@@ -328,7 +358,7 @@ def test_several_series():
     assert ((lower < mean) & (mean < upper)).to_numpy().all()
     alone = Forecaster(**QUICK).fit(frame["south"][:84]).predict(12)
     np.testing.assert_array_equal(mean["south"], alone)
-    assert model.periods_["south"][0].name == "1 year"
+    assert model.periods_["south"][0].name == "year"
     assert set(model.components(3)) == {"north", "south"}
     by_name = Forecaster(**QUICK).fit({"a": values()[:84], "b": values(60)})
     assert {name: found.shape for name, found in by_name.predict(5).items()} == {
@@ -418,9 +448,9 @@ def test_parameters_out_of_range(given, error, message):
 @pytest.mark.parametrize(
     ("name", "least", "message"),
     [
-        ("log", 0.0, "'log' needs values above zero, and the smallest value is 0: use"),
+        ("log", 0.0, "'log' needs values above zero, and one value is 0: use"),
         ("log", -1e-9, "'log' needs values above zero"),
-        ("sqrt", -2.5, "'sqrt' needs values of zero or more, and the smallest value is -2.5"),
+        ("sqrt", -2.5, "'sqrt' needs values of zero or more, and one value is -2.5"),
     ],
 )
 def test_transformations_refuse_values_that_they_do_not_take(monkeypatch, name, least, message):

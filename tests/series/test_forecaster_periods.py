@@ -1,5 +1,7 @@
 """Lengths of seasons by name and by number, in one unit for each kind of times."""
 
+from dataclasses import replace
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -75,18 +77,18 @@ def _wandering(n, period, memory, rng):
 
 SEASONS = {
     "sharp days and weekends": (
-        HOURS, lambda t, rng: _sharp(t, 24.0) * (1.0 - 0.7 * (t // 24 % 7 > 4)), "24 hours, 7 days"
+        HOURS, lambda t, rng: _sharp(t, 24.0) * (1.0 - 0.7 * (t // 24 % 7 > 4)), "day, week"
     ),
     "tides": (HOURS, lambda t, rng: 2.0 * np.cos(2.0 * np.pi * t / 12.42), "12.4 hours"),
     "a short fluctuation of days": (
-        HOURS, lambda t, rng: _sharp(t, 24.0) + _wandering(len(t), 13.4, 14.0, rng), "24 hours"
+        HOURS, lambda t, rng: _sharp(t, 24.0) + _wandering(len(t), 13.4, 14.0, rng), "day"
     ),
-    "sharp weeks": (DAYS, lambda t, rng: 5.0 * (t % 7 == 3), "7 days"),
+    "sharp weeks": (DAYS, lambda t, rng: 5.0 * (t % 7 == 3), "week"),
     "weeks and years": (
-        DAYS, lambda t, rng: (t % 7 > 4) + np.sin(2.0 * np.pi * t / 365.25), "1 year, 7 days"
+        DAYS, lambda t, rng: (t % 7 > 4) + np.sin(2.0 * np.pi * t / 365.25), "year, week"
     ),
     "a cycle": (YEARS, lambda t, rng: 3.0 * _wandering(len(t), 11.0, 60.0, rng), "11 years"),
-    "decimal years": (DECIMAL, lambda t, rng: _sharp(t, 12.0), "1 year"),
+    "decimal years": (DECIMAL, lambda t, rng: _sharp(t, 12.0), "year"),
     "noise": (DAYS, lambda t, rng: np.zeros(len(t)), ""),
     "a trend": (DECIMAL, lambda t, rng: 0.1 * t, ""),
 }  # fmt: skip
@@ -112,6 +114,34 @@ def check_seasons(case):
             assert float(names[0].split()[0]) == pytest.approx(11.0, rel=0.08)
         else:
             assert sorted(names) == sorted(expected.split(", ")), (seed, found)
+
+
+def assert_one_rule():
+    """A season of 40 % is nowhere, and one of 60 % everywhere, whatever the best model has."""
+    y = pd.Series(Y, MONTHS)
+    options = {"find_cycle": False, "find_breaks": False, "random_state": 0}
+    models = [
+        Forecaster(periods=p, transformation="none", **options).fit(y) for p in (["year"], [])
+    ]
+    laws = [model.series_["y"].law for model in models]
+    for shares in ((0.4, 0.6), (0.6, 0.4)):
+        members = [
+            replace(member, weights=share / len(law.members) * member.weights / sum(member.weights))
+            for law, share in zip(laws, shares, strict=True)
+            for member in law.members
+        ]
+        fitted = models[0].series_["y"]
+        models[0].series_ = {"y": replace(fitted, law=replace(laws[0], members=members))}
+        names = [period.name for period in models[0].periods_]
+        assert names == ["year"] * (shares[0] > 0.5)
+        shown = models[0].components(3).columns.unique(0)
+        assert set(shown) == {*names, "remainder", "trend"}
+        facts = model_facts(models[0].series_["y"])
+        assert facts["Seasons"] == ("year (probability 60 %)" if names else NO_SEASON)
+
+
+def test_seasons_are_reported_by_one_rule():
+    assert_one_rule()
 
 
 def test_weekends_have_other_hours_than_weekdays():

@@ -7,7 +7,7 @@ import pytest
 from bochner.files.errors import InputError
 from bochner.series.calendars import holiday_inputs
 
-pytest.importorskip("holidays")
+holidays = pytest.importorskip("holidays")
 
 DAYS = pd.date_range("2019-01-01", "2021-12-31")
 
@@ -50,12 +50,46 @@ def test_hours_follow_the_local_clock():
     np.testing.assert_array_equal(np.flatnonzero(found), np.arange(4, 52))
 
 
+LONG = {
+    "months": (pd.date_range("2014-01-31", periods=72, freq="ME"), "M", 0),
+    "quarters": (pd.date_range("2014-03-31", periods=24, freq="QE"), "Q", 0),
+    "first months of quarters": (pd.date_range("2014-01-01", periods=24, freq="QS"), "Q", 0),
+    "weeks to Saturday": (pd.date_range("2014-01-04", periods=200, freq="W-SAT"), "W-SAT", 0),
+    "weeks from Tuesday": (pd.date_range("2014-01-07", periods=200, freq="W-TUE"), "W-MON", 6),
+}
+
+
+@pytest.mark.parametrize("kind", LONG)
+def test_long_steps_count_their_days(kind):
+    assert_counts(kind)
+
+
+def assert_counts(kind):
+    """Days of each row are those of pandas' period; weeks with dates of weekends end at them."""
+    dates, code, ahead = LONG[kind]
+    periods = (dates + pd.Timedelta(ahead, "D")).to_period(code)
+    found = holiday_inputs(dates, len(dates), "GB-SCT")
+    by_name = holidays.country_holidays("GB", subdiv="SCT", years=range(2013, 2021))
+    dated = pd.Series({pd.Timestamp(day): name for day, name in by_name.items()})
+    row = pd.PeriodIndex(dated.index, freq=code)
+    for name in set(found) - {"working days", "other holidays"}:
+        counts = [(row[dated == name] == period).sum() for period in periods]
+        np.testing.assert_array_equal(found[name], counts)
+    assert ("Good Friday" in found) == (code != "Q")
+    assert ("Christmas Day" in found) == code.startswith("W")
+    assert ("working days" in found) == (code in "MQ")
+    if code in "MQ":
+        for period, count in zip(periods, found["working days"], strict=True):
+            days = pd.date_range(period.start_time, period.end_time.normalize(), freq="B")
+            assert count == len(days.difference(dated.index))
+
+
 @pytest.mark.parametrize(
     ("times", "place", "message"),
     [
         (DAYS, "XX", "no calendar of holidays for 'XX': expected the code of a country"),
         (DAYS, "DE-XX", "expected DE, or DE- and one of BB"),
-        (DAYS[::7], "DE", "needs a series of days or parts of a day"),
+        (pd.date_range("2000-01-01", periods=12, freq="YS"), "DE", "steps of at most a quarter"),
         (np.arange(10.0), "DE", "--holidays needs dates"),
         (DAYS[180:190], "DE", "No holiday of DE is among the dates"),
     ],

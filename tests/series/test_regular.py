@@ -1,6 +1,7 @@
 """Evidence of regular series, against dense Gaussian processes by the kernels' formulas."""
 
 import itertools
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -9,7 +10,6 @@ from series.dense import conditioned, covariance, log_normal_density
 from series.models import BY_CLOCK, CYCLE, LEARNED, MODELS, SEASON, rows_of
 
 from bochner.series.components import Remainder, Variation, Waves
-from bochner.series.regular import log_evidence
 from bochner.series.series_model import SeriesEvidence, SeriesModel
 from bochner.series.trends import ConstantLevel, Slope, WalkWithDrift
 
@@ -171,4 +171,4 @@ def test_sizes_are_checked():
     evidence = SeriesEvidence(SeriesModel(REGULAR["level"]), series())
     form = evidence.regular.form
     with pytest.raises(ValueError, match="do not fit"):
-        log_evidence(evidence.regular.rows, form, np.zeros((1, 2)))
+        replace(evidence.regular, form=form).log_evidence(np.zeros((1, 2)))

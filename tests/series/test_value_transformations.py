@@ -52,6 +52,7 @@ BACK = {
     "floor": lambda x: np.maximum(x, 0.0),
     "sqrt": lambda x: np.maximum(x, 0.0) ** 2,
     "log": np.exp,
+    "counts": lambda x: np.maximum(x, 0.0),
 }
 LOW = PredictiveMixture(MEANS - 2.2, VARIANCES, WEIGHTS, "none")  # About a half is below zero
 

@@ -37,11 +37,7 @@ def test_envelopes_of_mapped_inputs_join_those_of_any_maps():
     further = Envelope(RATE, RADIUS, 2.0 * LEFT, LEFT[::-1])
     plain, none = Envelope(RATE, RADIUS), Envelope.none(3)
     X = RNG.normal(size=(5, len(LEFT)))
-    for others in (
-        (further,),
-        (plain, none, mapped),
-        (none, plain),
-    ):
+    for others in ((further,), (plain, none, mapped), (none, plain)):
         joined, turned = mapped, mapped.transposed()
         for other in others:
             joined, turned = joined.joined(other), turned.joined(other.transposed())

@@ -3,12 +3,7 @@
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
-from spectral.test_every_map import (
-    CASES,
-    RNG,
-    M,
-    X,
-)
+from spectral.test_every_map import CASES, RNG, M, X
 
 ROWS = np.concatenate([X, 3.0 * X])  # Inside and outside of the envelopes' balls
 STEP = 1e-6

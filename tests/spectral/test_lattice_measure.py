@@ -110,11 +110,7 @@ def quietly(*args, **kwargs):
 
 @pytest.mark.parametrize(
     ("function", "dim", "reach"),
-    [
-        *product(SMOOTH, [1, 2], [None, 4.0]),
-        (gaussian, 3, None),
-        (sinh, 3, 4.0),
-    ],
+    [*product(SMOOTH, [1, 2], [None, 4.0]), (gaussian, 3, None), (sinh, 3, 4.0)],
 )
 def test_smooth_functions_are_exact_within_reach(function, dim, reach):
     measure = lattice_measure(function, dim, reach)

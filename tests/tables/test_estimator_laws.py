@@ -180,9 +180,7 @@ def test_no_base_model_starts_late():
         first = learned([Ridge()], time_limit=10.0)
         late = Learner._is_late
         patch.setattr(
-            Learner,
-            "_is_late",
-            lambda self, share, seconds=0.0: share == 0.7 or late(self, 1.0),
+            Learner, "_is_late", lambda self, share, seconds=0.0: share == 0.7 or late(self, 1.0)
         )
         clock = iter(np.zeros(2000))
         second = learned([Ridge()], time_limit=10.0)
@@ -342,11 +340,7 @@ def wrong_law(outputs, n_classes):
     [
         (lambda X: np.full(len(X), np.nan), 0, "returned NaN or infinite"),
         (huge, 0, "returned numbers beyond"),
-        (
-            lambda X: np.zeros(len(X) - 1),
-            0,
-            r"shape \(7,\) .* returned an array of shape \(6,\)",
-        ),
+        (lambda X: np.zeros(len(X) - 1), 0, r"shape \(7,\) .* returned an array of shape \(6,\)"),
         (lambda X: np.zeros((len(X), 2)), 0, r"returned an array of shape \(7, 2\)"),
         (lambda X: np.full(len(X), "x"), 0, "and type <U1"),
         (lambda X: np.full((len(X), 3), 1.0 / 3.0), 2, r"returned an array of shape \(7, 3\)"),

@@ -60,26 +60,6 @@ def shop(n_rows=120, seed=0):
 
 
 @pytest.mark.parametrize(
-    "estimator",
-    [
-        TableRegressor(effort="quick", time_limit=100.0, n_jobs=1, random_state=3),
-        TableClassifier(effort="quick", time_limit=100.0, n_jobs=1, random_state=3),
-    ],
-)
-def test_parameters_are_stored_and_cloned_and_the_model_is_saved(estimator, tmp_path):
-    parameters = estimator.get_params(deep=False)
-    assert clone(estimator).get_params(deep=False) == parameters
-    X, y = shop()
-    fitted = estimator.fit(X, y > y.median())
-    assert estimator.get_params(deep=False) == parameters
-    bochner.save(fitted, tmp_path / "m.bochner")
-    loaded = bochner.load(tmp_path / "m.bochner")
-    assert type(loaded) is type(estimator)
-    np.testing.assert_array_equal(loaded.predict(X), fitted.predict(X))
-    assert loaded.record_ == fitted.record_
-
-
-@pytest.mark.parametrize(
     ("models", "y", "message"),
     [
         (REGRESSORS, ["a", "b"] * 60, "must hold numbers"),

@@ -1,31 +1,127 @@
-"""Compilation of loops by Numba."""
+"""Compilation of loops by Numba, and the files of compiled loops."""
 
+import os
+import pickle
+import re
+import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
-from functools import partial
+from functools import cache, partial
+from hashlib import sha256
+from pathlib import Path
+from tempfile import NamedTemporaryFile
 from typing import Any, TypeVar
 
+import llvmlite
+import numba
 from numba import njit
 from numba.core import event
+from numba.core.caching import NullCache
+from numba.misc import appdirs
 
 _Loop = TypeVar("_Loop", bound=Callable[..., object])
 
-_called: Any = partial(njit, nogil=True, no_cfunc_wrapper=True)  # not in njit's annotations
+# Numba annotates neither these options nor these modules
+_called: Any = partial(njit, nogil=True, no_cfunc_wrapper=True)
+_core: Any = numba.core
+_dirs: Any = appdirs
+
+_PACKAGE = Path(__file__).parents[1]
+_IMPORTS = re.compile(r"^from bochner([.\w]*) import ([^(\n]+|\([^)]*\))", re.MULTILINE)
+_VERSIONS = sys.version, numba.__version__, llvmlite.__version__
 
 
-def compiled(*, cache: bool = True, **options: object) -> Callable[[_Loop], _Loop]:
+def compiled(**options: object) -> Callable[[_Loop], _Loop]:
     """Return a decorator that compiles a function without holding the GIL, and keeps the code."""
 
     def decorate(function: _Loop) -> _Loop:
-        loop: _Loop
-        if cache:
-            with suppress(RuntimeError):  # Numba's "no locator available"
-                loop = _called(cache=True, **options)(function)
-                return loop
-        loop = _called(**options)(function)
-        return loop
+        loop: Any = _called(**options)(function)
+        source = _source_hash(Path(function.__code__.co_filename))
+        if source and function.__closure__ is None:
+            loop._cache = CompiledFiles((function.__qualname__, source))
+        decorated: _Loop = loop
+        return decorated
 
     return decorate
+
+
+@cache
+def _source_hash(path: Path) -> str | None:
+    """Return a hash of the text of a file and of the package's files that it imports.
+
+    Paths are not hashed. Code without a file has no hash.
+    """
+    texts: dict[Path, str] = {}
+    try:
+        _add_text(path, texts)
+    except OSError:
+        return None
+    return sha256("\0".join(sorted(texts.values())).encode()).hexdigest()
+
+
+def _add_text(path: Path, texts: dict[Path, str]) -> None:
+    texts[path] = _text(path)
+    for module, names in _IMPORTS.findall(texts[path]):
+        place = _PACKAGE.joinpath(*module.split("."))
+        for stem in (place, place / "__init__", *map(place.joinpath, re.findall(r"\w+", names))):
+            imported = stem.with_suffix(".py")
+            if imported not in texts and imported.is_file():
+                _add_text(imported, texts)
+
+
+@cache
+def _text(path: Path) -> str:
+    return path.read_text(encoding="utf-8")
+
+
+class CompiledFiles(NullCache):
+    """Files of a compiled function, one for each signature, named by a hash of their content.
+
+    Content is the source text of all files whose functions can be inlined, the versions of Numba
+    and Python, and the processor. Copies of the package therefore share files, and no file becomes
+    obsolete. Numba's own cache has a folder for each copy, and misses changes in inlined functions
+    of other files.
+    """
+
+    def __init__(self, source: tuple[str, str]) -> None:
+        self._source = source
+
+    def load_overload(self, signature: object, target: Any) -> Any:
+        """Return the compiled function from the first folder that has it."""
+        target.refresh()
+        for folder in _folders():
+            with suppress(OSError, EOFError, pickle.UnpicklingError):
+                data = (folder / self._file(signature, target.codegen())).read_bytes()
+                return _core.compiler.CompileResult._rebuild(target, *pickle.loads(data))
+        return None
+
+    def save_overload(self, signature: object, result: Any) -> None:
+        """Write the compiled function to the first folder that can be written to."""
+        if result.library.has_dynamic_globals:
+            return
+        data = _core.serialize.dumps(result._reduce())
+        for folder in _folders():
+            with suppress(OSError):
+                folder.mkdir(parents=True, exist_ok=True)
+                # Processes that write the same file each replace it by a complete one.
+                with NamedTemporaryFile(dir=folder, delete=False) as file:
+                    file.write(data)
+                os.replace(file.name, folder / self._file(signature, result.codegen))
+                return
+
+    def _file(self, signature: object, codegen: Any) -> str:
+        flags = _core.config.OPT, _core.config.BOUNDSCHECK, _core.config.USING_SVML
+        content = self._source, signature, codegen.magic_tuple(), flags, _VERSIONS
+        return f"{sha256(repr(content).encode()).hexdigest()}.nbc"
+
+
+def _folders() -> tuple[Path, ...]:
+    """Return ``NUMBA_CACHE_DIR``, or else the user's cache folder and the one of this file."""
+    if _core.config.CACHE_DIR:
+        return (Path(_core.config.CACHE_DIR, "bochner"),)
+    of_user = Path(_dirs.user_cache_dir("bochner", appauthor=False))
+    of_copy = Path(__file__).parent / "__pycache__"
+    return (of_user, of_copy) if of_user.is_absolute() else (of_copy,)  # "~" without a home folder
 
 
 inner = partial(njit, no_cpython_wrapper=True, no_cfunc_wrapper=True)

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from bochner._base.arrays import Floats
 from bochner._base.compiling import compiled, inner
+from bochner._base.vector_loops import LOOSE
 
 FARTHEST = 1e5
 """Radians up to which the loop reduces angles; arrays with angles beyond are left to the caller.
@@ -47,9 +48,6 @@ _S1, _S3, _S5, _S7, _S9 = (
 )
 """Coefficients of the odd polynomial nearest to the sine of a quarter of a turn, fitted one after
 the other, each rounded before the next. The polynomial differs by at most 7.6e-9 from the sine."""
-
-LOOSE = {"contract", "nsz"}
-"""Allow fused products and sums, and either sign of zero; order and rounding stay."""
 
 
 @inner(fastmath=LOOSE, inline="always")

@@ -7,13 +7,7 @@ from types import SimpleNamespace
 from rich.console import Console
 
 from bochner.cli.json_documents import evaluation_record
-from bochner.cli.model_files import (
-    Fresh,
-    fitted_rows,
-    load_model,
-    read_for,
-    target_names,
-)
+from bochner.cli.model_files import Fresh, fitted_rows, load_model, read_for, target_names
 from bochner.cli.output import check_report, plain_text, print_blocks, print_files, write_json
 from bochner.cli.predicting import of_new_rows
 from bochner.cli.progress_line import reporting

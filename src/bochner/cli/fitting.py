@@ -23,12 +23,13 @@ from bochner.cli.output import (
 from bochner.cli.progress_line import reporting
 from bochner.cli.screen import print_studies
 from bochner.cli.stored_summary import stored
+from bochner.comparison.contenders import timed_fit
 from bochner.comparison.split import Roles, split_table
 from bochner.comparison.study import (
     Model,
     extended_studies,
     fit_facts,
-    fitted_studies,
+    measured_studies,
     refitted,
     row_names,
     table_facts,
@@ -71,13 +72,17 @@ def fit_table(options: SimpleNamespace) -> None:
         facts = table_facts(
             table.frame[list(split.X.columns)], str(path), (*table.notes, *split.notes)
         )
-        studies = fitted_studies(
+        sides = {"groups": split.groups, "time": split.time}
+        seconds = timed_fit(model, split, callback=progress.relay, **sides)
+        progress("predicting the test rows")
+        studies = measured_studies(
             model,
             split,
             roles.target,
             facts,
             level=level,
-            progress=progress,
+            seconds=seconds,
+            is_analysed=False,
             record={"command": shlex.join(options.ctx.obj), "seed": options.seed, **versions()},
             row_names=row_names(split.X_test, None if roles.id is None else table.frame[roles.id]),
         )

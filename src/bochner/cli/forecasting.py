@@ -244,8 +244,11 @@ def _record(
                 "n_origins": scores.n_origins,
                 "mase": scores.mase(OURS),
                 "mae": scores.mae(OURS),
+                "smape": scores.smape(OURS),
+                "crps": float(scores.crps.mean()),
                 "coverage": scores.coverage,
-                "others": {n: {"mase": scores.mase(n), "mae": scores.mae(n)}
+                "others": {n: {"mase": scores.mase(n), "mae": scores.mae(n),
+                               "smape": scores.smape(n)}
                            for n in scores.methods if n != OURS},
             }  # fmt: skip
         series.append(record)
@@ -295,7 +298,8 @@ def _scores_table(forecasts: _Forecasts) -> Table:
         ((_, only),) = forecasts.scores.items()
         heads, rows = error_rows(only)
         head = f"{counted(only.horizon, 'step')} from {counted(only.n_origins, 'origin')}"
-        return cells_table((head, *heads[1:]), rows)
+        narrow = [[*row[:3], row[-1]] for row in rows]
+        return cells_table((head, *heads[1:3], heads[-1]), narrow)
     heads, rows = series_rows(forecasts.listed(), forecasts.level)
     return cells_table(("scaled errors", *heads[6:]), [[row[0], *row[6:]] for row in rows])
 

@@ -165,12 +165,10 @@ Seed = Annotated[
     int, _model("Random seed of the split and of the sampler.", min=0, max=_LARGEST_SEED)
 ]
 Refit = Annotated[
-    bool,
-    _output("Fit the model again to all rows after the test, and save that one.", "--refit"),
+    bool, _output("Fit the model again to all rows after the test, and save that one.", "--refit")
 ]
 Compare = Annotated[
-    bool,
-    _output("Also fit other methods to the same rows, and compare their errors."),
+    bool, _output("Also fit other methods to the same rows, and compare their errors.")
 ]
 
 # Predictions and explanations

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import clone
 
-from bochner._base.arrays import Array, as_array
+from bochner._base.arrays import Array, Mask, as_array
 from bochner._base.number_texts import counted, number
 from bochner._base.progress import Progress
 from bochner.comparison.contenders import OURS
@@ -21,13 +21,22 @@ from bochner.files.stamps import from_text
 from bochner.series.calendars import holiday_inputs
 from bochner.series.fitted_series import FittedSeries
 from bochner.series.forecaster import Forecaster
-from bochner.series.rolling_origins import FEWEST_BEFORE, calendar_steps, seasonal_scale
+from bochner.series.rolling_origins import (
+    FEWEST_BEFORE,
+    calendar_steps,
+    seasonal_scale,
+    symmetric_errors,
+)
 from bochner.series.series_rows import read_series, taken_series
 
 if TYPE_CHECKING:
     import pandas as pd
 
 _LONGEST = 3  # Largest number of times of a calendar per row, as gaps of years have no use
+_OFF_GRID = 0.2
+"""Largest distance of two times from a number of steps, in steps: months of decimal years with two
+digits are a tenth of a step off."""
+
 _MOST_ORIGINS = 3
 """Number of origins; each takes one fit, so the comparison takes at most three times as long."""
 
@@ -36,17 +45,27 @@ _MOST_ORIGINS = 3
 class OriginScores:
     """Forecast errors (n,) of one series from past origins, by method.
 
-    ``scaled`` errors are divided by the mean absolute seasonal difference before the origin.
-    Values are ``covered`` (n,) by intervals, and have ``origins`` (n,); unknown ones are left out.
+    Their ``scale`` (n,) is the mean absolute seasonal difference before the origin. Values
+    ``observed`` (n,) are ``covered`` (n,) by intervals, and ``crps`` (n,) is the score of their
+    distributions; they are ``steps`` (n,) after ``origins`` (n,). Unknown values are left out.
     """
 
     horizon: int
     n_origins: int
     season: int  # Steps of the differences that scale the errors
     errors: dict[str, Array]
-    scaled: dict[str, Array]
+    scale: Array
+    observed: Array
     covered: Array
+    crps: Array
     origins: NDArray[Any]
+    steps: NDArray[Any]
+
+    def part(self, rows: Mask) -> OriginScores:
+        """Return the errors of some of the values (n,)."""
+        names = ("scale", "observed", "covered", "crps", "origins", "steps")
+        parts = {name: getattr(self, name)[rows] for name in names}
+        return replace(self, errors={n: e[rows] for n, e in self.errors.items()}, **parts)
 
     @property
     def methods(self) -> list[str]:
@@ -59,7 +78,12 @@ class OriginScores:
 
     def mase(self, method: str) -> float:
         """Return the mean absolute scaled error of a method, NaN without a scale."""
-        return float(np.abs(self.scaled[method]).mean())
+        return float(np.abs(self.errors[method] / self.scale).mean())
+
+    def smape(self, method: str) -> float:
+        """Return the mean symmetric absolute percentage error of a method."""
+        predicted = self.observed - self.errors[method]
+        return float(symmetric_errors(self.observed, predicted).mean())
 
     @property
     def coverage(self) -> float:
@@ -98,20 +122,36 @@ def origin_scores(
 
 
 def on_calendar(values: pd.Series) -> pd.Series:
-    """Return a series with NaN at all times of its calendar that it lacks, if it has one."""
+    """Return a series with NaN at all times of its calendar or grid that it lacks."""
     import pandas as pd
 
     index, timeline = values.index, read_series(values, None, None).timeline
-    step = 0.0 if timeline.step is None else timeline.step
     expected: Any = index
     if isinstance(index, pd.DatetimeIndex) and timeline.frequency is not None:
         expected = pd.date_range(index[0], index[-1], freq=from_text(timeline.frequency))
     elif isinstance(index, pd.PeriodIndex):
         expected = pd.period_range(index[0], index[-1], freq=index.freq)
-    elif index.dtype.kind == "i" and step >= 1.0 and step.is_integer():
-        expected = pd.RangeIndex(index[0], index[-1] + 1, int(step))
+    elif index.dtype.kind in "if" and timeline.step is not None:
+        expected = pd.Index(_grid(index.to_numpy(), timeline.step), name=index.name)
     is_whole = len(expected) <= _LONGEST * len(index) and index.isin(expected).all()
     return values.reindex(expected) if is_whole else values
+
+
+def _grid(times: NDArray[Any], step: float) -> NDArray[Any]:
+    """Return times (n,) with those that lack between them; unchanged if they are off a grid.
+
+    Times may be rounded: the step is the mean one after the first count of steps.
+    """
+    for _ in range(2):
+        counts = np.maximum(np.rint(np.diff(times) / step), 1.0)
+        step = float((times[-1] - times[0]) / counts.sum())
+    if (np.abs(np.diff(times) - step * counts) > _OFF_GRID * step).any():
+        return times
+    if counts.sum() >= _LONGEST * len(times):
+        return times
+    places = np.concatenate(([0.0], np.cumsum(counts)))
+    grid = as_array(np.interp(np.arange(places[-1] + 1.0), places, times))
+    return np.rint(grid).astype(times.dtype) if times.dtype.kind == "i" else grid
 
 
 def _scores(
@@ -136,11 +176,11 @@ def _scores(
     for name in simple[0]:
         predicted[name] = np.concatenate([forecasts[name] for forecasts in simple])
     errors = {name: (observed - each)[is_known] for name, each in predicted.items()}
+    known = table[is_known]
+    parts = (as_array(known[name]) for name in ("observed", "covered", "crps"))
+    places = (known[name].to_numpy() for name in ("origin", "step"))
     scale = np.repeat(scales, horizon)[is_known]
-    scaled = {name: error / scale for name, error in errors.items()}
-    covered = as_array(table["covered"])[is_known]
-    n_origins = len(distinct)
-    return OriginScores(horizon, n_origins, season, errors, scaled, covered, origins[is_known])
+    return OriginScores(horizon, len(distinct), season, errors, scale, *parts, *places)
 
 
 def best_other(scores: Collection[OriginScores]) -> str:

@@ -26,13 +26,17 @@ from bochner.comparison.forecast_fits import (
     on_calendar,
 )
 from bochner.comparison.outcomes import calibrated_range
+from bochner.series.count_law import CountLaw
 from bochner.series.fitted_series import FittedSeries
 from bochner.series.series_law import LEAST_PROBABLE, SeriesLaw
+from bochner.series.value_transformations import component_scale
 
 _ALIKE = 0.05  # Relative difference of mean errors below which no method is called better
 _DIGITS = 3  # Number of significant digits of the smallest error
+_SELDOM = 0.05  # Share of zeros below which they are not stated
 _WHOLE = 100.0  # Size from which numbers have no decimals
 _LARGE = 0.1  # Relative difference of errors that is stated if all past forecasts have its sign
+_MOST_RUNS = 4  # Largest number of groups of steps ahead with errors of their own
 _FEWEST_FORECASTS = 2  # Smallest number of past forecasts that have a standard error
 _CLOSE = 0.08  # Largest difference of a coverage from its level that is not worth a remark
 _INDEPENDENT = 4  # Number of independent values per past forecast, whose errors are correlated
@@ -40,11 +44,9 @@ _SCALES = {
     "floor": "values of zero or more",
     "sqrt": "square roots of the values",
     "log": "logarithms of the values",
+    "counts": "counts, with effects that multiply their mean",
 }
 """Description of the modelled quantity, by transformation."""
-
-_NO_SEASONS = ("trend", "inputs", "remainder")  # Components that are neither seasons nor cycles
-
 
 _CERTAIN = 0.995  # Smallest probability of a season that is not stated
 
@@ -92,7 +94,7 @@ def model_facts(series: FittedSeries, index: object = None) -> dict[str, str]:
     return facts
 
 
-def _breaks(law: SeriesLaw, times: Array, index: Any) -> str:
+def _breaks(law: SeriesLaw | CountLaw, times: Array, index: Any) -> str:
     """Return a list of the first times of outliers or shifts, or their number without an index."""
     if index is None:
         return counted(len(times), "time")
@@ -101,15 +103,12 @@ def _breaks(law: SeriesLaw, times: Array, index: Any) -> str:
     return ", ".join(shown) + (f" and {rest} more" if rest else "")
 
 
-def _seasons(law: SeriesLaw) -> list[str]:
-    """Describe the probable seasons and regular cycles, those of the best model first."""
-    names = [period.name for period in law.periods()]
-    names += [name for name in law.components if name not in (*names, *_NO_SEASONS)]
-    known = {name: law.probability(name) for name in names}
+def _seasons(law: SeriesLaw | CountLaw) -> list[str]:
+    """Describe the probable seasons and regular cycles, the largest first."""
+    known = {period.name: law.probability(period.name) for period in law.periods()}
     return [
         name if share > _CERTAIN else f"{name} (probability {percent(share)})"
         for name, share in known.items()
-        if share >= LEAST_PROBABLE
     ]
 
 
@@ -154,15 +153,20 @@ def outlook_sentence(one: SeriesForecast, level: float) -> str:
     if whole is None:
         return ""
     single, mean, total = whole
+    paths = cast(Array, one.paths)
     about, *ends = _rounded([*mean, *single[1:]], mean)
+    share, sums = float(np.mean(paths == 0.0)), _rounded(total, total)
+    if np.array_equal(paths, np.round(paths)):  # Draws of a law of counts
+        ends[2:], sums = ([f"{value:,.0f}" for value in law] for law in (single[1:], total))
+    zeros = f"; zero with probability {percent(share)}" if share > _SELDOM else ""
     if n == 1:
-        return f"The next {unit}: about {about} ({percent(level)} from {ends[0]} to {ends[1]})."
+        within = f"{percent(level)} from {ends[0]} to {ends[1]}"
+        return f"The next {unit}: about {about} ({within}){zeros}."
     each = f"{'an' if unit == 'hour' else 'a'} {unit}"
-    sums = _rounded(total, total)
     in_all = f"; {sums[0]} in all ({sums[1]} to {sums[2]})" if one.are_counts else ""
     average = f"{about} {each} on average ({100.0 * level:g} % interval {ends[0]} to {ends[1]})"
     singles = f"single {unit}s from {ends[2]} to {ends[3]}"
-    return f"The next {counted(n, unit)}: about {average}, {singles}{in_all}."
+    return f"The next {counted(n, unit)}: about {average}, {singles}{zeros}{in_all}."
 
 
 def panel_sentence(forecasts: Sequence[SeriesForecast], level: float) -> str:
@@ -209,11 +213,11 @@ def signed(values: Sequence[float], unit: str = "") -> list[str]:
 
 def input_rows(one: SeriesForecast, series: FittedSeries, level: float) -> list[list[str]]:
     """Return rows with the effect of each input or day and its interval, the largest first."""
-    law, by_name = series.law, series.effects(level)
+    scale, by_name = component_scale(series.law.transformation), series.effects(level)
     effects, unit = np.array(list(by_name.values())), ""
-    if law.transformation == "log":
+    if scale == "log":
         effects, unit = 100.0 * np.expm1(effects), "%"
-    elif law.transformation == "sqrt":  # At the mean of the forecast
+    elif scale == "sqrt":  # At the mean of the forecast
         root = np.sqrt(max(float(np.mean(one.mean)), 0.0))
         effects = np.maximum(root + effects, 0.0) ** 2 - root**2
     order = np.argsort(-np.abs(effects[:, 0]), kind="stable")
@@ -246,14 +250,34 @@ def period_rows(one: SeriesForecast, level: float) -> tuple[list[str], list[list
 def error_rows(scores: OriginScores) -> tuple[list[str], list[list[str]]]:
     """Return heads and rows of the errors of all methods of one series, the smallest first."""
     names, ours = scores.methods, scores.mae(OURS)
-    errors = [(np.abs(scores.errors[n]), scores.errors[n] ** 2) for n in names]
-    sizes = np.array([(size.mean(), np.sqrt(square.mean())) for size, square in errors])
-    columns = [same_digits(column) for column in sizes.T.tolist()]
-    changes = 100.0 * (sizes[:, 0] / ours - 1.0) if ours else np.full(len(names), np.nan)
-    columns += [[text for change in changes for text in signed([change], "%")]]
+    squares = [float(np.sqrt(np.mean(scores.errors[name] ** 2))) for name in names]
+    sizes = [list(map(scores.mae, names)), squares, list(map(scores.mase, names))]
+    columns = [same_digits(column) for column in sizes]
+    columns.append([percent(0.01 * scores.smape(name), digits=1) for name in names])
+    columns.append([_relative(scores.mae(name), ours) for name in names])
     columns[-1][names.index(OURS)] = ""
-    heads = ["method", "mean absolute error", "RMSE", f"error relative to {OURS}"]
+    heads = ["method", "mean absolute error", "RMSE", "MASE", "sMAPE", f"error relative to {OURS}"]
     return heads, [list(row) for row in zip(names, *columns, strict=True)]
+
+
+def _relative(error: float, reference: float) -> str:
+    return signed([100.0 * (error / reference - 1.0) if reference else np.nan], "%")[0]
+
+
+def horizon_rows(scores: OriginScores) -> tuple[list[str], list[list[str]]]:
+    """Return heads and rows of the errors of the model by the number of steps ahead."""
+    other, runs = best_other([scores]), np.array_split(np.unique(scores.steps), _MOST_RUNS)
+    runs = [run for run in runs if len(run)]
+    parts = [scores.part(np.isin(scores.steps, run)) for run in runs]
+    names = [f"{run[0]} to {run[-1]}" if len(run) > 1 else str(run[0]) for run in runs]
+    sizes = [(one.mae(OURS), one.mase(OURS), float(one.crps.mean())) for one in parts]
+    errors, scaled, crps = (same_digits(column) for column in zip(*sizes, strict=True))
+    shares = [[percent(0.01 * o.smape(OURS), digits=1), percent(o.coverage)] for o in parts]
+    changes = [_relative(one.mae(other), one.mae(OURS)) for one in parts]
+    heads = ["steps ahead", "mean absolute error", "MASE", "CRPS", "sMAPE", "coverage"]
+    rows = zip(names, errors, scaled, crps, shares, changes, strict=True)
+    texts = [[*row, *pair, change] for *row, pair, change in rows]
+    return [*heads, f"\u201c{other}\u201d relative to {OURS}"], texts
 
 
 def series_rows(
@@ -314,8 +338,8 @@ def _is_settled(scores: Collection[OriginScores], other: str, change: float) -> 
     """Return whether errors differ by two standard errors, or alike in all past forecasts."""
     gaps = []
     for one in scores:
-        errors = one.errors if len(scores) == 1 else one.scaled
-        gap = np.abs(errors[OURS]) - np.abs(errors[other])
+        unit = 1.0 if len(scores) == 1 else one.scale
+        gap = (np.abs(one.errors[OURS]) - np.abs(one.errors[other])) / unit
         gaps += [gap[one.origins == origin].mean() for origin in np.unique(one.origins)]
     gaps = [gap for gap in gaps if np.isfinite(gap)]
     if len(gaps) < _FEWEST_FORECASTS:

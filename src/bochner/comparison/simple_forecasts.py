@@ -15,7 +15,6 @@ _MOST_CLASSES = 60  # Longest season with a class per step in a regression; othe
 _FEWEST_SEASONS = 2  # Smallest number of seasons among the values for means of a season
 _SMOOTH = 24  # Parts of a season that few seasons determine, such as two weeks of a year
 _MANY_SEASONS = 8  # Number of seasons from which each step of a season has its own mean
-_SEASONS = {"7 days": "week", "24 hours": "day", "year": "year"}
 _PHASES = {"week": {5: "weekday", 6: "weekday", 7: "weekday", 168: "hour of the week"},
            "day": {24: "hour of the day"},
            "year": {4: "quarter", 12: "month of the year", 52: "week of the year"}}  # fmt: skip
@@ -40,10 +39,10 @@ def simple_forecasts(
     forecasts = {LAST: np.full(horizon, last), LINE: last + slope * ahead}
     usable = {name: steps for name, steps in seasons.items() if 1 < steps < len(values)}
     for name, steps in usable.items():
-        season = _SEASONS.get(name, f"cycle ({name})")
+        season = name if name in _PHASES else f"cycle ({name})"
         forecasts[f"last {season} repeated"] = repeated_season(values, horizon, steps)
         if len(values) >= _FEWEST_SEASONS * steps:
-            phase = _PHASES.get(season, {}).get(steps, f"step of the {season}")
+            phase = _PHASES.get(name, {}).get(steps, f"step of the {season}")
             phase = "day of the year" if season == "year" and steps > _MOST_CLASSES else phase
             means = [
                 np.mean(same) if len(same) else filled.mean() for same in _by_phase(values, steps)

@@ -104,23 +104,6 @@ class Study:
         return by_kind(self.own, self.model.unlike_rows(self.split.X_test))
 
 
-def fitted_studies(
-    model: Model,
-    split: Split,
-    targets: Sequence[str],
-    table: TableFacts,
-    *,
-    level: float = LEVEL,
-    progress: Progress = silent,
-    **shared: Any,
-) -> list[Study]:
-    """Fit a model, test it on held-out rows, and return one study per target."""
-    seconds = timed_fit(model, split, callback=progress.relay, groups=split.groups, time=split.time)
-    progress("predicting the test rows")
-    outcomes = own_outcomes(model, split, level, seconds)
-    return studies_of(model, targets, table, split, outcomes, **shared)
-
-
 def refitted(model: Model, split: Split, progress: Progress = silent) -> Model:
     """Return the model fitted to all rows, with the record of the test of the first fit."""
     everything = split.everything
@@ -172,13 +155,25 @@ def measured_studies(
     table: TableFacts,
     *,
     level: float = LEVEL,
+    seconds: float = np.nan,
     is_analysed: bool = True,
     **shared: Any,
 ) -> list[Study]:
-    """Return one study per target of a fitted model, from the test rows of a split."""
+    """Return one study per target of a fitted model, from the test rows of a split.
+
+    The attributes ``shared`` are equal in all studies.
+    """
     if is_analysed:
         shared |= {"importance": model.importance(), "interactions": model.interactions()}
-    return studies_of(model, targets, table, split, own_outcomes(model, split, level), **shared)
+    columns, studies = read_columns(split.X), list[Study]()
+    time = split.column if split.kind == "time" else None
+    outcomes = own_outcomes(model, split, level, seconds)
+    for number, (name, of_target) in enumerate(zip(targets, outcomes, strict=True)):
+        part = split.of_target(number)
+        suspects = leaks(columns, part.y, split.task == "classification", time)
+        own = {"leaks": suspects, "number": number, **shared}
+        studies.append(Study(model, name, table, part, of_target, **own))
+    return studies
 
 
 def fit_facts(
@@ -248,25 +243,6 @@ def _column_facts(name: str, series: pd.Series) -> ColumnFacts:
         n_distinct, summary = len(texts), ", ".join(shown)
     n_missing = len(series) - len(present)
     return ColumnFacts(name, KIND_NAMES[column.kind], n_missing, n_distinct, summary)
-
-
-def studies_of(
-    model: Model,
-    targets: Sequence[str],
-    table: TableFacts,
-    split: Split,
-    outcomes: Sequence[Mapping[str, Outcome]],
-    **shared: Any,
-) -> list[Study]:
-    """Return one study per target; the attributes ``shared`` are equal in all studies."""
-    columns, studies = read_columns(split.X), list[Study]()
-    time = split.column if split.kind == "time" else None
-    for number, (name, of_target) in enumerate(zip(targets, outcomes, strict=True)):
-        part = split.of_target(number)
-        suspects = leaks(columns, part.y, split.task == "classification", time)
-        own = {"leaks": suspects, "number": number, **shared}
-        studies.append(Study(model, name, table, part, of_target, **own))
-    return studies
 
 
 def versions() -> dict[str, str]:

@@ -131,7 +131,6 @@ def approximate(
     weights: str = "sampled",
     decomposition: Decomposition | str = "auto",
     masses: str = "exact",
-    pairs: str = "matched",
     n_checks: int = 0,
 ) -> Approximation:
     """Return frequencies that approximate a kernel on rows ``X`` (n, d) and ``right`` (n2, d2)."""
@@ -158,7 +157,7 @@ def approximate(
         right,
         seed=int(data_rng.integers(2**63)),
     )
-    measure = _measure(kernel, data, resolve_decomposition(decomposition), pairs)
+    measure = _measure(kernel, data, resolve_decomposition(decomposition))
     return _designed(kernel, measure, data, scheme, masses, n_checks, draw_rng, data_rng)
 
 
@@ -201,7 +200,7 @@ def _is_exact(measure: SpectralMeasure, m: int) -> bool:
 
 
 def _measure(
-    kernel: AnyKernel, data: DesignData, decomposition: Decomposition, pairs: str
+    kernel: AnyKernel, data: DesignData, decomposition: Decomposition
 ) -> SpectralMeasure | None:
     """Return the measure of a kernel; ``None`` if it has none and weights are to be fitted."""
     if not isinstance(kernel, Kernel):
@@ -218,7 +217,7 @@ def _measure(
     if data.right is not None or not kernel.is_symmetric:
         kernel.check_right_inputs(right)
     try:
-        return decomposition.measure(kernel, data).paired(pairs)
+        return decomposition.measure(kernel, data)
     except NoMeasureError:
         if data.fitted and isinstance(decomposition, Auto):
             return None

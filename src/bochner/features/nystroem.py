@@ -2,6 +2,7 @@
 
 from abc import abstractmethod
 from collections.abc import Callable, Sequence
+from dataclasses import KW_ONLY, dataclass, field
 from functools import partial
 from typing import Any, Self
 
@@ -41,29 +42,21 @@ from bochner.kernels.kernel_names import kernel_called, native
 _SYMMETRIC = 1e-6
 
 
+@dataclass(eq=False, repr=False)
 class KernelFeatures(
     KernelParameters, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
 ):
     """Base of transformers whose signed inner products of features approximate a kernel."""
 
-    signature_: Array
+    kernel: Kernel | str | Callable[[Array, Array], Array] = "gaussian"
+    n_components: int = 512
+    _: KW_ONLY
+    landmarks: str = "uniform"
+    tol: object = "auto"
+    n_candidates: int = 2000
+    random_state: RandomState = None
 
-    def __init__(
-        self,
-        kernel: Kernel | str | Callable[[Array, Array], Array] = "gaussian",
-        n_components: int = 512,
-        *,
-        landmarks: str = "uniform",
-        tol: object = "auto",
-        n_candidates: int = 2000,
-        random_state: RandomState = None,
-    ) -> None:
-        self.kernel = kernel
-        self.n_components = n_components
-        self.landmarks = landmarks
-        self.tol = tol
-        self.n_candidates = n_candidates
-        self.random_state = random_state
+    signature_: Array = field(init=False)
 
     def fit(self, X: MatrixLike, y: ArrayLike | None = None) -> Self:
         """Fit the map to rows ``X`` (n, d); ``y`` is ignored."""
@@ -108,6 +101,7 @@ class KernelFeatures(
         return tags
 
 
+@dataclass(eq=False, repr=False)
 class KreinNystroem(KernelFeatures):
     r"""Nyström features of a symmetric kernel, positive definite or not, with their signs.
 
@@ -180,26 +174,8 @@ class KreinNystroem(KernelFeatures):
     ([-1.0, 1.0, 1.0, 1.0], True)
     """
 
-    def __init__(
-        self,
-        kernel: Kernel | str | Callable[[Array, Array], Array] = "gaussian",
-        n_components: int = 512,
-        *,
-        landmarks: str = "uniform",
-        ridge: float | None = None,
-        tol: object = "auto",
-        n_candidates: int = 2000,
-        random_state: RandomState = None,
-    ) -> None:
-        super().__init__(
-            kernel,
-            n_components,
-            landmarks=landmarks,
-            tol=tol,
-            n_candidates=n_candidates,
-            random_state=random_state,
-        )
-        self.ridge = ridge
+    _: KW_ONLY
+    ridge: float | None = None
 
     def _draw(self, X: NDArray[Any], rng: np.random.Generator) -> Array:
         X = X.astype(np.float64)

@@ -28,7 +28,6 @@ from bochner._base.registry import resolved
 from bochner._base.threads import checked_n_jobs
 from bochner.kernels import Kernel
 from bochner.kernels.kernel_names import kernel_called, native
-from bochner.spectral.composite_laws import PAIRS
 from bochner.spectral.decompositions import DECOMPOSITIONS, Decomposition
 from bochner.spectral.schemes import SCHEMES, Scheme
 
@@ -175,7 +174,6 @@ KERNEL_CHECKS: Mapping[str, Check] = {
     "weights": one_of(("sampled", "least_squares")),
     "decomposition": partial(resolved, kind=Decomposition, choices=DECOMPOSITIONS),
     "masses": one_of(("exact", "least_squares")),
-    "pairs": one_of(PAIRS),
     "dtype": lambda _, value: check_dtype(value),
     "random_state": lambda _, value: check_seed(value),
     "fit_intercept": as_flag,

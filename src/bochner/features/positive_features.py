@@ -1,6 +1,7 @@
 """The scikit-learn transformer of positive features for attention."""
 
 from collections.abc import Mapping
+from dataclasses import KW_ONLY, dataclass, field
 from typing import Any, Self
 
 import numpy as np
@@ -48,6 +49,7 @@ _CHECKS: Mapping[str, Check] = {**KERNEL_CHECKS, "n_components": as_count, "temp
 
 
 @register
+@dataclass(eq=False, repr=False)
 class PositiveFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     """Positive random features of the kernel exp(q·k / T) of queries q and keys k, for attention.
 
@@ -113,26 +115,18 @@ class PositiveFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
     other laws. Centres, maps and weights: :doc:`/mathematics/positive`.
     """
 
-    frequencies_: PositiveFrequencies
-    log_scale_: float
-    fit_error_: float | None
-    _tops: tuple[float, float]
-    _n_features_out: int
+    n_components: int = 256
+    _: KW_ONLY
+    temperature: float = 1.0
+    weights: str = "least_squares"
+    scheme: str | Scheme = "orthogonal"
+    random_state: RandomState = None
 
-    def __init__(
-        self,
-        n_components: int = 256,
-        *,
-        temperature: float = 1.0,
-        weights: str = "least_squares",
-        scheme: str | Scheme = "orthogonal",
-        random_state: RandomState = None,
-    ) -> None:
-        self.n_components = n_components
-        self.temperature = temperature
-        self.weights = weights
-        self.scheme = scheme
-        self.random_state = random_state
+    frequencies_: PositiveFrequencies = field(init=False)
+    log_scale_: float = field(init=False)
+    fit_error_: float | None = field(init=False)
+    _tops: tuple[float, float] = field(init=False)
+    _n_features_out: int = field(init=False)
 
     def fit(self, X: Any, y: Any = None, right: Any = None) -> Self:
         """Draw frequencies for queries and keys, and fit their weights.

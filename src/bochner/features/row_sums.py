@@ -9,21 +9,13 @@ from numpy.typing import NDArray
 from scipy.linalg import blas
 
 from bochner._base import limits
-from bochner._base.arrays import Array, Scratch, as_array, row_blocks
+from bochner._base.arrays import Array, Scratch, row_blocks
 from bochner._base.registry import register
 from bochner.features.chunks import Chunk, Numbers, Targets
 from bochner.features.landmarks import FeatureMap
 from bochner.spectral.frequencies import Frequencies
 
 _NO_ROWS = "There are no rows to sum over."
-
-NOT_AMONG = (
-    "The rows are not among those of these sums: take out rows that were added, with the weights "
-    "that they have now."
-)
-
-_ROUNDING = 1e-6
-"""Rounding error of float32 products that removed rows may leave, relative to the sums."""
 
 _RECENT_ROWS = 16_384
 """Number of rows whose float32 products are added up before they are added to float64 sums."""
@@ -120,41 +112,6 @@ class FeatureSums:
         return FeatureSums(
             *(getattr(self, name) + getattr(other, name) for name in FeatureSums.__slots__)
         )
-
-    def __sub__(self, other: "FeatureSums") -> "FeatureSums":
-        """Subtract the sums of some rows; raise if these rows cannot be part of the sums."""
-        if not isinstance(other, FeatureSums):
-            return NotImplemented
-        # Removed weights may leave rounding errors.
-        weight_left = self.weight - other.weight
-        if self.n_samples <= other.n_samples or weight_left <= _ROUNDING * self.weight:
-            raise ValueError(
-                f"At least one row must be left: {other.n_samples} rows of total weight "
-                f"{other.weight:g} cannot be taken from {self.n_samples} of {self.weight:g}."
-            )
-        left = self + other.weighted(-1.0)
-        squares = np.diagonal(left.gram)
-        if squares.min(initial=0.0) < -_ROUNDING * np.diagonal(self.gram).max(initial=0.0):
-            raise ValueError(NOT_AMONG)
-        return replace(
-            left,
-            square=np.maximum(left.square, 0.0),
-            n_samples=self.n_samples - other.n_samples,
-            n_fractional=max(self.n_fractional - other.n_fractional, 0),
-            n_remembered=max(left.n_remembered, 0.0),
-        )
-
-    def misfit(self, coef: Array, intercept: Array, before: "FeatureSums") -> Array:
-        """Return the sums of squared residuals (t,) of a model: ``coef`` (p, t), intercepts (t,).
-
-        The rounding error of the sums ``before`` rows were removed is added, so that the result is
-        only negative if no rows have these sums.
-        """
-        fitted = self.gram @ coef + np.outer(self.features, intercept)
-        slope = np.sum(coef * (fitted - 2.0 * self.cross), axis=0)
-        level = self.features @ coef + self.weight * intercept - 2.0 * self.targets
-        squares = before.square + np.diagonal(before.gram) @ coef**2 + before.weight * intercept**2
-        return as_array(self.square + slope + intercept * level + _ROUNDING * squares)
 
     def weighted(self, factor: float) -> "FeatureSums":
         """Return the sums of the same rows with all weights multiplied by ``factor``."""

@@ -1,6 +1,7 @@
 """The scikit-learn transformer of random Fourier features."""
 
 from collections.abc import Mapping
+from dataclasses import KW_ONLY, dataclass, field
 from typing import Any, Self
 
 import numpy as np
@@ -45,6 +46,7 @@ _CHECKS: Mapping[str, Check] = {**KERNEL_CHECKS, "output": one_of(OUTPUTS)}
 
 
 @register
+@dataclass(eq=False, repr=False)
 class FourierFeatures(
     KernelParameters, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
 ):
@@ -99,10 +101,6 @@ class FourierFeatures(
     masses : {"exact", "least_squares"}, default="exact"
         Masses of the parts of a measure; ``"least_squares"`` fits them to the kernel on 50 rows
         (He et al., Algorithm 2).
-    pairs : {"matched", "grid"}, default="matched"
-        How a :class:`~bochner.kernels.LocallyStationary` kernel pairs frequencies of the lag with
-        frequencies of the midpoint: ``"matched"`` draws a new pair for each feature, ``"grid"``
-        forms all pairs of fewer frequencies.
     output : {"left", "concatenated"}, default="left"
         Features that :meth:`transform` returns: the left features, or the left features followed by
         the right features that differ from them, as He et al. use in linear classifiers.
@@ -142,41 +140,26 @@ class FourierFeatures(
     He, Liu and Huang, "Random Fourier features for asymmetric kernels", 2022.
     """
 
-    kernel_: AnyKernel
-    frequencies_: Frequencies
-    signature_: Array
-    max_error_: float | None
-    predicted_error_: float | None
-    fit_error_: float | None
-    _region: Region | None
-    _n_features_out: int
+    kernel: "AnyKernel | str" = "gaussian"
+    n_components: int = 512
+    _: KW_ONLY
+    scheme: str | Scheme = "auto"
+    weights: str = "sampled"
+    decomposition: str | Decomposition = "auto"
+    masses: str = "exact"
+    output: str = "left"
+    length_scale: LengthScale | str = "median"
+    dtype: DTypeLike | None = None
+    random_state: RandomState = None
 
-    def __init__(
-        self,
-        kernel: "AnyKernel | str" = "gaussian",
-        n_components: int = 512,
-        *,
-        scheme: str | Scheme = "auto",
-        weights: str = "sampled",
-        decomposition: str | Decomposition = "auto",
-        masses: str = "exact",
-        pairs: str = "matched",
-        output: str = "left",
-        length_scale: LengthScale | str = "median",
-        dtype: DTypeLike | None = None,
-        random_state: RandomState = None,
-    ) -> None:
-        self.kernel = kernel
-        self.n_components = n_components
-        self.scheme = scheme
-        self.weights = weights
-        self.decomposition = decomposition
-        self.masses = masses
-        self.pairs = pairs
-        self.output = output
-        self.length_scale = length_scale
-        self.dtype = dtype
-        self.random_state = random_state
+    kernel_: AnyKernel = field(init=False)
+    frequencies_: Frequencies = field(init=False)
+    signature_: Array = field(init=False)
+    max_error_: float | None = field(init=False)
+    predicted_error_: float | None = field(init=False)
+    fit_error_: float | None = field(init=False)
+    _region: Region | None = field(init=False)
+    _n_features_out: int = field(init=False)
 
     @classmethod
     def of(cls, frequencies: Frequencies, kernel: Kernel) -> "FourierFeatures":
@@ -232,7 +215,6 @@ class FourierFeatures(
             weights=self.weights,
             decomposition=self.decomposition,
             masses=self.masses,
-            pairs=self.pairs,
         )
         if self.output == "concatenated" and approximation.frequencies.dim_right != X.shape[1]:
             raise ValueError(

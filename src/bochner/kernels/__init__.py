@@ -15,7 +15,6 @@ from bochner.kernels.base import Sum as Sum
 from bochner.kernels.base import Transposed as Transposed
 from bochner.kernels.categorical import Categorical as Categorical
 from bochner.kernels.categorical import Ordinal as Ordinal
-from bochner.kernels.definiteness import Definiteness as Definiteness
 from bochner.kernels.function_kernels import Domain as Domain
 from bochner.kernels.function_kernels import DotProduct as DotProduct
 from bochner.kernels.function_kernels import Metric as Metric

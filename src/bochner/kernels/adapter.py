@@ -11,7 +11,7 @@ from bochner._base.arrays import Array, LengthScale, as_array
 from bochner.kernels.base import Kernel, Scaled, Sum
 from bochner.kernels.kernel_parameters import Interval, refuse_mixed
 from bochner.kernels.linear import Constant, Linear, White
-from bochner.kernels.stationary import Gaussian, Laplacian, Matern, Periodic, RationalQuadratic
+from bochner.kernels.stationary import Gaussian, Matern, Periodic, RationalQuadratic
 
 BOUNDS = (1e-5, 1e5)
 """Bounds of the hyper-parameters of converted kernels: the default bounds of scikit-learn."""
@@ -162,41 +162,14 @@ def _converted(kernel: Any, dim: int) -> Kernel:
         return _converted(kernel.k1, dim) + _converted(kernel.k2, dim)
     if kind is sk.Product:
         return _product(_converted(kernel.k1, dim), _converted(kernel.k2, dim))
-    if kind is sk.Exponentiation:
-        return _power(kernel, dim)
-    if kind is sk.PairwiseKernel and kernel.metric in ("rbf", "laplacian", "linear"):
-        gamma = float(kernel.gamma)
-        if kernel.metric == "linear":
-            return Linear()
-        is_gaussian = kernel.metric == "rbf"
-        return Gaussian(float(np.sqrt(0.5 / gamma))) if is_gaussian else Laplacian(1.0 / gamma)
+    if kind is sk.Exponentiation and kernel.exponent >= 1 and float(kernel.exponent).is_integer():
+        return reduce(_product, [_converted(kernel.kernel, dim)] * int(kernel.exponent))
     raise ValueError(
-        f"{kernel!r} has no counterpart in bochner.kernels. Sums, products and powers of RBF, "
-        f"Matern, RationalQuadratic, ExpSineSquared (of one input: see Periodic), DotProduct, "
-        f"ConstantKernel, WhiteKernel and PairwiseKernel (rbf, laplacian, linear) are converted. "
+        f"{kernel!r} has no counterpart in bochner.kernels. Sums, products and whole powers of "
+        f"RBF, Matern, RationalQuadratic, ExpSineSquared (of one input: see Periodic), "
+        f"DotProduct, ConstantKernel and WhiteKernel are converted. "
         f"bochner.GaussianProcessRegressor(kernel, solver='exact') takes any kernel of "
         f"scikit-learn."
-    )
-
-
-def _power(kernel: sk.Exponentiation, dim: int) -> Kernel:
-    """Convert a power of a kernel; only some classes of kernels allow fractional exponents."""
-    inner, power = kernel.kernel, float(kernel.exponent)
-    if power > 0.0:
-        if isinstance(inner, sk.ConstantKernel):
-            return Constant(float(inner.constant_value**power))
-        if type(inner) is sk.RBF or (type(inner) is sk.Matern and np.isinf(inner.nu)):
-            return Gaussian(_scale(np.asarray(inner.length_scale) / np.sqrt(power)))
-        if isinstance(inner, sk.RationalQuadratic):
-            scale = float(inner.length_scale) / np.sqrt(power)
-            return RationalQuadratic(scale, float(inner.alpha) * power)
-        if isinstance(inner, sk.Exponentiation):
-            return _power(sk.Exponentiation(inner.kernel, float(inner.exponent) * power), dim)
-        if power.is_integer():
-            return reduce(_product, [_converted(inner, dim)] * int(power))
-    raise ValueError(
-        f"{kernel!r} is no kernel of this package: the exponent must be a whole number from 1, or "
-        f"positive for RBF, RationalQuadratic and ConstantKernel; got {power:g}."
     )
 
 

@@ -22,7 +22,6 @@ from bochner._base.arrays import (
 )
 from bochner._base.limits import LARGEST_ENTRY
 from bochner.kernels.base import Kernel, Product, Scaled, Sum
-from bochner.kernels.definiteness import Definiteness, definiteness
 from bochner.kernels.kernel_parameters import (
     check_count,
     checked_rows,
@@ -243,7 +242,9 @@ class LocallyStationary(Kernel):
 
     Near the centre :math:`c` it is nearly :math:`\kappa_s`, and the variance
     :math:`k(x, x) = \kappa_1(x - c)\, \kappa_s(0)` changes from place to place. It is symmetric,
-    and positive definite only for some pairs of factors: :meth:`positive_definite` checks it.
+    and positive definite only for some pairs of factors: with two Gaussians, exactly if no length
+    scale of the stationary factor exceeds twice that of the envelope. :func:`bochner.diagnose`
+    shows the eigenvalues on given rows.
 
     Parameters
     ----------
@@ -269,8 +270,6 @@ class LocallyStationary(Kernel):
     >>> k([[0.0], [2.0]]).round(4)
     array([[1.    , 0.1194],
            [0.1194, 0.6065]])
-    >>> k.positive_definite(1).holds
-    True
     """
 
     envelope: Kernel
@@ -298,24 +297,6 @@ class LocallyStationary(Kernel):
         self.envelope.check_dim(dim)
         self.stationary.check_dim(dim)
         check_dim("centre", self.centre, dim)
-
-    def positive_definite(self, dim: int) -> Definiteness:
-        r"""Check positive definiteness on ``dim`` inputs, and return the result with the reason.
-
-        With two Gaussians, of precisions :math:`\Sigma` of the envelope and :math:`S` of the
-        stationary factor, the kernel is positive definite exactly if :math:`S - \Sigma / 4` is
-        positive semidefinite. The conditions for other factors, a sufficient and a necessary one,
-        and their derivation are in ``bochner/kernels/definiteness.py``.
-
-        Examples
-        --------
-        >>> from bochner.kernels import Gaussian, LocallyStationary, Matern
-        >>> found = LocallyStationary(Gaussian(), Matern()).positive_definite(1)
-        >>> found.holds, len(found.witness)
-        (False, 2)
-        """
-        self.check_dim(dim)
-        return definiteness(self.envelope, self.stationary, self.centre, dim)
 
 
 def _as_factor(name: str, kernel: object) -> Kernel:

@@ -12,28 +12,7 @@ from numpy.typing import NDArray
 
 from bochner._base.arrays import Array
 from bochner._base.compiling import compiled, inner
-from bochner._base.wave_loops import LOOSE
-
-
-@inner(fastmath=LOOSE | {"reassoc"})
-def _dot(left: Array, right: Array) -> float:
-    total = 0.0
-    for i in range(left.size):
-        total += left[i] * right[i]
-    return total
-
-
-# An assignment `out[:] = values` would compile the message on shapes that differ: three seconds.
-@inner(fastmath=LOOSE)
-def _copy(values: Array, out: Array) -> None:
-    for i in range(out.size):
-        out[i] = values[i]
-
-
-@inner(fastmath=LOOSE)
-def _add(factor: float, values: Array, out: Array) -> None:
-    for i in range(out.size):
-        out[i] += factor * values[i]
+from bochner._base.vector_loops import LOOSE, add, copy, dot
 
 
 @inner(fastmath=LOOSE)
@@ -135,14 +114,14 @@ def _take_out(unit: _Unit, mean: Array, room: _Room) -> tuple[float, float]:
     log_determinant = inverted(room.block, old)
     if np.isnan(log_determinant):
         return log_determinant, lost
-    _copy(mean, without)
+    copy(mean, without)
     for a in range(w):
         room.weights[a] = 0.0
         for b in range(w):
             room.weights[a] += old[a, b] * mean[places[b]]
         lost += room.weights[a] * mean[places[a]]
     for a in range(w):
-        _add(-room.weights[a], left[a], without)
+        add(-room.weights[a], left[a], without)
     for a in range(w):
         without[places[a]] = 0.0
     return log_determinant, lost
@@ -154,12 +133,12 @@ def _propagate(unit: _Unit, room: _Room) -> None:
     places, w = unit.places, unit.places.size
     for c in range(w):
         row = room.change[c]
-        _copy(unit.propagated[c], row)
+        copy(unit.propagated[c], row)
         for a in range(w):
             factor = 0.0
             for b in range(w):
                 factor += room.old[a, b] * unit.propagated[c, places[b]]
-            _add(-factor, unit.left[a], row)
+            add(-factor, unit.left[a], row)
         for a in range(w):
             row[places[a]] = 0.0
 
@@ -170,9 +149,9 @@ def _put_in(unit: _Unit, precision: float, room: _Room) -> tuple[float, float]:
     w, gained = unit.places.size, 0.0
     for a in range(w):
         products = unit.products[a]
-        room.remainder[a] = unit.cross[a] - _dot(products, room.without)
+        room.remainder[a] = unit.cross[a] - dot(products, room.without)
         for c in range(w):
-            room.block[a, c] = unit.within[a, c] - _dot(products, room.change[c])
+            room.block[a, c] = unit.within[a, c] - dot(products, room.change[c])
         room.block[a, a] += precision
     log_determinant = inverted(room.block, room.new)
     for a in range(w):
@@ -205,12 +184,12 @@ def _exchange(unit: _Unit, gram: Array, target: Array, mean: Array, room: _Room)
         for i in range(mean.size):
             gram[places[a], i] = unit.products[a, i]
             gram[i, places[a]] = unit.products[a, i]
-    _copy(room.without, mean)
+    copy(room.without, mean)
     for a in range(w):
         factor = 0.0
         for b in range(w):
             factor += room.new[a, b] * room.remainder[b]
-        _add(-factor, room.change[a], mean)
+        add(-factor, room.change[a], mean)
 
 
 @inner()
@@ -218,11 +197,11 @@ def _fill_factors(unit: _Unit, room: _Room, factors: Array, scaled: Array) -> No
     """Write rows (2w, p) whose outer products are the change of P."""
     w = unit.places.size
     for a in range(w):
-        _copy(unit.left[a], factors[a])
-        _copy(room.change[a], factors[w + a])
+        copy(unit.left[a], factors[a])
+        copy(room.change[a], factors[w + a])
         for b in range(w):
-            _add(-room.old[a, b], unit.left[b], scaled[a])
-            _add(room.new[a, b], room.change[b], scaled[w + a])
+            add(-room.old[a, b], unit.left[b], scaled[a])
+            add(room.new[a, b], room.change[b], scaled[w + a])
 
 
 @inner()
@@ -246,10 +225,10 @@ def _carry(
                 weights[a] = product[places[a]]
                 remainder[a] = column[places[a]]
             for a in range(w):
-                _add(remainder[a], scaled[a], column)
-                _add(weights[a], scaled[a], product)
-                _add(change[a, place], scaled[w + a], column)
-                _add(_dot(change[a], later_products), scaled[w + a], product)
+                add(remainder[a], scaled[a], column)
+                add(weights[a], scaled[a], product)
+                add(change[a, place], scaled[w + a], column)
+                add(dot(change[a], later_products), scaled[w + a], product)
 
 
 @compiled()

@@ -1,11 +1,9 @@
 """Records of a sampler's iterations, R-hat and effective sample sizes."""
 
-import inspect
 from collections.abc import Mapping
 from dataclasses import dataclass
-from importlib import import_module
 from operator import index
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -119,14 +117,6 @@ def _autocorrelation_time(rho: Array) -> float:
     return -1.0 + 2.0 * float(np.minimum.accumulate(pairs[:end]).sum()) + last
 
 
-_NO_ARVIZ = (
-    "to_arviz needs ArviZ, which is not installed; run pip install 'bochner[arviz]', or use "
-    "summary() and records, which work without it."
-)
-_STATISTICS = ("acceptance", "log_posterior", "seconds", "step_size")
-_ARVIZ_NAMES = {"log_posterior": "lp"}
-
-
 class Summary(NamedTuple):
     """Summary of the kept draws of one quantity over all chains.
 
@@ -217,39 +207,6 @@ class Trace:
         Burn-in is excluded. Entries are ``nan`` if there are too few draws.
         """
         return {name: _summary(self.kept(name)) for name in self.records}
-
-    def to_arviz(self) -> Any:
-        """Return the trace as an ArviZ data set, with burn-in in separate groups.
-
-        Acceptance, step size, seconds and the log posterior (under ArviZ's name ``lp``) are in
-        ``sample_stats``, the other records in ``posterior``. From ArviZ 1.0 on the result is an
-        xarray.DataTree, before an arviz.InferenceData. Raises ImportError without ArviZ.
-        """
-        try:
-            from_dict = import_module("arviz").from_dict
-        except ImportError as error:
-            raise ImportError(_NO_ARVIZ) from error
-        after_burn_in, burn_in = slice(self.n_burn_in, None), slice(self.n_burn_in)
-        groups = {
-            "posterior": self._group(False, after_burn_in),
-            "sample_stats": self._group(True, after_burn_in),
-        }
-        if self.n_burn_in:
-            groups["warmup_posterior"] = self._group(False, burn_in)
-            groups["warmup_sample_stats"] = self._group(True, burn_in)
-        groups = {name: group for name, group in groups.items() if group}
-        # Before ArviZ 1.0 the groups are keyword arguments.
-        if "posterior" in inspect.signature(from_dict).parameters:
-            return from_dict(**groups, save_warmup=True)
-        return from_dict(groups, save_warmup=True)
-
-    def _group(self, statistics: bool, rows: slice) -> dict[str, Array]:
-        """Return copies of the records that are ``statistics`` for ArviZ, or of all others."""
-        return {
-            _ARVIZ_NAMES.get(name, name): record[:, rows].copy()
-            for name, record in self.records.items()
-            if name.startswith(_STATISTICS) is statistics
-        }
 
 
 def _record(name: str, value: ArrayLike) -> Array:

@@ -240,7 +240,7 @@ def features_check(*length_scales: str) -> ParameterCheck:
     return check
 
 
-_DRAWING = ("scheme", "weights", "decomposition", "masses", "pairs")
+_DRAWING = ("scheme", "weights", "decomposition", "masses")
 """Names of the parameters of features that control how frequencies are drawn."""
 
 _DEFAULTS = {name: p.default for name, p in signature(FourierFeatures).parameters.items()}

@@ -17,7 +17,7 @@ from bochner.features.parameters import (
     resolve_kernel,
     rounding_of,
 )
-from bochner.kernels import Kernel, LocallyStationary
+from bochner.kernels import Kernel
 from bochner.linear.diagnosis_result import Diagnosis, singular_values_of, spectrum_of
 from bochner.linear.feature_errors import HeldOutSplit, features_of
 
@@ -114,11 +114,6 @@ def diagnose(
         asymmetry=0.5 * float(np.linalg.norm(gram - gram.T) / (np.linalg.norm(gram) or 1.0)),
         spectrum=spectrum_of(gram, tolerance),
         singular_values=None if symmetric else singular_values_of(gram),
-        definiteness=(
-            kernel.positive_definite(inputs.shape[1])
-            if isinstance(kernel, LocallyStationary)
-            else None
-        ),
         features=features_of(kernel, split, n_frequencies, draw_rng),
     )
 

@@ -13,7 +13,7 @@ from scipy.linalg import eigvalsh, svdvals
 
 from bochner._base.arrays import Array
 from bochner.features.parameters import kernel_name
-from bochner.kernels import Definiteness, Kernel
+from bochner.kernels import Kernel
 from bochner.linear.feature_errors import Features
 
 # Share of the sum that the values counted by rank_99 reach.
@@ -117,17 +117,8 @@ _PREDICTED = {
     "designed": "predicted for orthogonal frequencies",
     "closed form": "predicted for independent frequencies",
 }
-_VERDICTS = {
-    True: "positive definite",
-    False: "not positive definite",
-    None: "not known whether positive definite",
-}
-
 # Line width in characters, which fits a terminal of 90 columns.
 _WIDTH = 88
-
-# Largest number of coordinates shown for a point.
-_N_SHOWN = 3
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -162,8 +153,6 @@ class Diagnosis:
         Eigenvalues of the symmetric part of the exact Gram matrix.
     singular_values : SingularValues or None
         Singular values of the exact Gram matrix, if it is not symmetric.
-    definiteness : Definiteness or None
-        For a locally stationary kernel, the check of positive definiteness on all inputs.
     features : Features or None
         Measure and errors of features.
     """
@@ -179,7 +168,6 @@ class Diagnosis:
     asymmetry: float | None = None
     spectrum: Spectrum | None = None
     singular_values: SingularValues | None = None
-    definiteness: Definiteness | None = None
     features: Features | None = None
 
     @property
@@ -207,10 +195,6 @@ def facts(diagnosis: Diagnosis) -> Mapping[str, str]:
             f"the eigenvalues are those of the symmetric part"
         )
         values |= _spectrum(diagnosis.spectrum)
-    if diagnosis.definiteness is not None:
-        verdict = diagnosis.definiteness
-        shown = "" if verdict.witness is None else f", at {_points(verdict.witness)}"
-        values["on all inputs"] = f"{_VERDICTS[verdict.holds]}: {verdict.reason}{shown}"
     if diagnosis.singular_values is not None:
         values["effective rank"] = _rank(diagnosis.singular_values, "singular values", "sum")
     features = diagnosis.features
@@ -276,16 +260,6 @@ def _spectrum(spectrum: Spectrum) -> dict[str, str]:
         )
     values["effective rank"] = _rank(spectrum, "eigenvalues", "sum of absolute values")
     return values
-
-
-def _points(points: tuple[tuple[float, ...], ...]) -> str:
-    named = dict.fromkeys(
-        "("
-        + ", ".join(f"{entry:.3g}" for entry in point[:_N_SHOWN])
-        + (", ...)" if len(point) > _N_SHOWN else ")")
-        for point in points
-    )
-    return " and ".join(named)
 
 
 def _rank(ranks: Spectrum | SingularValues, values: str, total: str) -> str:

@@ -211,22 +211,6 @@ class KreinRidge(MultiOutputMixin, RegressorMixin, RidgeHead):
         self._add_rows(rows, Numbers(self._target_origin), forgetting)
         return self
 
-    def forget(
-        self, X: MatrixLike, y: ArrayLike | None, sample_weight: ArrayLike | None = None
-    ) -> Self:
-        """Remove rows that were fitted before, so that they no longer influence the model.
-
-        With :meth:`partial_fit` this fits the model to a sliding window. The kernel, the
-        frequencies and the origin of the targets remain those of the first batch. Rounding errors
-        of the sums accumulate: refit after some thousand updates. Pass the rows with their current
-        weights. Raises ``ValueError`` if no row would be left, the rows cannot have been added to
-        the model, or the model was fitted by conjugate gradients.
-        """
-        check_is_fitted(self, "posterior_")
-        rows = self._later(X, y, sample_weight)
-        self._remove_rows(rows, Numbers(self._target_origin))
-        return self
-
     def _later(self, X: object, y: ArrayLike | None, sample_weight: ArrayLike | None) -> Chunk:
         """Return the validated rows of a batch after the first one."""
         rows = self._checked(X, y, sample_weight, is_first=False)

@@ -26,7 +26,7 @@ from bochner.features.parameters import (
     length_scale_check,
     resolve_kernel,
 )
-from bochner.features.row_sums import NOT_AMONG, FeatureSums, chunk_sums
+from bochner.features.row_sums import FeatureSums, chunk_sums
 from bochner.features.transformer import FourierFeatures
 from bochner.kernels import Kernel
 from bochner.kernels.kernel_names import native
@@ -324,20 +324,6 @@ class RidgeHead(KernelParameters, LinearAttributes, BaseEstimator, ABC):
         sums = before.weighted(forgetting ** len(rows)) if forgetting < 1.0 else before
         sums += self._sums_of(rows.aged(forgetting), targets)
         posterior = self._solution(sums, self._features, self.checks_)
-        self.posterior_, self.sums_ = posterior, sums
-
-    def _remove_rows(self, rows: Chunk, targets: Targets) -> None:
-        """Subtract rows from the sums; raise ValueError unless these rows can have been added."""
-        before = self._kept_sums()
-        sums = before - self._sums_of(rows, targets)
-        try:
-            posterior = self._solution(sums, self._features, self.checks_)
-        except np.linalg.LinAlgError as error:
-            raise ValueError(NOT_AMONG) from error
-        # Negative sums of squared residuals show that some rows had not been added.
-        coef = posterior.law.coef if isinstance(posterior, RidgePosterior) else posterior.coef
-        if sums.misfit(coef, posterior.intercept, before).min() < 0.0:
-            raise ValueError(NOT_AMONG)
         self.posterior_, self.sums_ = posterior, sums
 
     def _kept_sums(self) -> FeatureSums:

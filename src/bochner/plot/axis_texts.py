@@ -9,7 +9,7 @@ import numpy as np
 
 from bochner._base.arrays import Array, as_array
 from bochner._base.number_texts import number
-from bochner.plot.style import FONT, SMALL, any_script
+from bochner.plot.style import FONT, SMALL, WIDTH, any_script
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -43,6 +43,7 @@ _LINE = 1.2
 _LEGEND_LINE = 1.3 * SMALL
 """Height of a legend's line in points, including the gap to the next line."""
 
+_MOST_LONG = 12  # Largest number of rows with room for long names in two lines
 _FEWEST_ROWS = 2
 """Smallest number of rows for which a bar chart has room, because its axis needs that height."""
 
@@ -120,12 +121,17 @@ def _cell_points(axis: "Axes") -> Array:
     return as_array(_POINTS * axis.figure.figure.get_size_inches() * shares)
 
 
+def _halves(name: str) -> list[str]:
+    """Return both parts of a name divided near its middle, or the name if it has no space."""
+    breaks = [match.end() for match in re.finditer(r"[ _-](?=\w)", name)]
+    place = min(breaks, key=lambda i: abs(2 * i - len(name)), default=0)
+    return [name[:place], name[place:]] if place else [name]
+
+
 def name_axis(axis: "Axis", name: str, points: float) -> None:
     """Label an axis with a name shortened to a width in points, or in two lines along y."""
     name = name.replace("\n", "")  # A label that is placed again
-    breaks = [match.end() for match in re.finditer(r"[ _-](?=\w)", name)]
-    place = min(breaks, key=lambda i: abs(2 * i - len(name)), default=0)
-    lines, text = [name[:place], name[place:]], fitted(name, points, FONT)
+    lines, text = _halves(name), fitted(name, points, FONT)
     longest = max(text_width(line, FONT) for line in lines)
     # Rotated labels only: maps of texts have no room for a second line below.
     if axis is axis.axes.yaxis and text_width(name, FONT) > points >= 1.3 * longest:
@@ -170,7 +176,14 @@ def name_rows(axis: "Axes", names: Sequence[str], share: float = _NAME_SHARE) ->
     points = share * width_of(axis)
     # Axes passed by the user may have no room for all names.
     step = int(np.ceil(len(names) * _LINE * SMALL / panel_points(axis)[1]))
-    shown = [fitted(name, points) for name in names[::step]]
+    # Long names are in two lines if there is room.
+    n_lines = panel_points(axis)[1] / (_LINE * SMALL * max(len(names), _FEWEST_ROWS))
+    shown = [
+        "\n".join(fitted(part, points) for part in _halves(name))
+        if n_lines >= 2.0 and text_width(name) > points
+        else fitted(name, points)
+        for name in names[::step]
+    ]
     axis.set_yticks(range(0, len(names), step), shown, parse_math=False)
     axis.set_ylim(max(len(names), _FEWEST_ROWS) - 0.4, -0.6)
     axis.tick_params(axis="y", length=0.0)
@@ -194,10 +207,12 @@ def columns_height(names: Sequence[str], points: float, longest: float) -> float
     return widest / _POINTS if widest > 0.85 * points / max(len(names), 1) else 0.0
 
 
-def rows_height(count: int) -> float:
+def rows_height(count: int, names: Sequence[str] = ()) -> float:
     """Return the height in inches of a picture with ``count`` named rows."""
     # A line has seven points, and a gap of more than half a line.
-    return 0.65 + 0.17 * max(count, _FEWEST_ROWS)
+    longest = max(map(text_width, names), default=0.0)
+    line = 0.27 if longest > _NAME_SHARE * WIDTH * _POINTS and count <= _MOST_LONG else 0.17
+    return 0.65 + line * max(count, _FEWEST_ROWS)
 
 
 def number_ticks(axis: "Axis", points: float) -> None:

@@ -68,8 +68,8 @@ class EffectDisplay(Display):
         along, is_map = self._axis()
         names = [] if is_map else self._curves()[0]
         above = axis_texts.legend_height(names, WIDTH) if len(names) > 1 else 0.0
-        texts = filter(self._is_text, (0, 1) if is_map else (along,))
-        rows = [axis_texts.rows_height(len(self.effect.values[i])) for i in texts]
+        texts = [self._places(i) for i in ((0, 1) if is_map else (along,)) if self._is_text(i)]
+        rows = [axis_texts.rows_height(len(n), [] if is_map else n.tolist()) for n in texts]
         return PanelLayout(height=max([*rows, HEIGHT] if is_map else rows or [HEIGHT]) + above)
 
     def _draw(self, axes: "Sequence[Axes]", theme: Theme) -> None:

@@ -17,7 +17,7 @@ from bochner.plot import style
 from bochner.plot.axis_texts import finish, fitted, legend, width_of
 from bochner.plot.display import Display, PanelLayout
 from bochner.series.forecaster import Forecaster
-from bochner.series.value_transformations import TRANSFORMATIONS
+from bochner.series.value_transformations import TRANSFORMATIONS, component_scale
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -358,7 +358,8 @@ def components(
     whole = np.sum([part[0] for part in modelled.values()], axis=0)
     sizes = {name: float(np.std(modelled[name][0])) for name in known}
     chosen = sorted(known, key=lambda name: -sizes[name]) if names is None else list(names)
-    back, is_log = TRANSFORMATIONS[law.transformation].back, law.transformation == "log"
+    scale = TRANSFORMATIONS[component_scale(law.transformation)]
+    back, is_log = scale.back, scale is TRANSFORMATIONS["log"]
     parts = []
     for name in chosen:
         rest = whole - modelled[name][0]
@@ -366,7 +367,7 @@ def components(
             parts.append(back(modelled[name]))
         elif is_log:
             parts.append(100.0 * np.expm1(modelled[name]))
-        elif TRANSFORMATIONS[law.transformation].changes_scale:
+        elif scale.changes_scale:
             parts.append(back(rest + modelled[name]) - back(rest))
         else:
             parts.append(modelled[name])

@@ -1,5 +1,6 @@
 """Report sections on importance, interactions and effects of columns."""
 
+from calendar import day_name
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
@@ -13,7 +14,7 @@ from bochner._base.arrays import as_array, times_of
 from bochner._base.names import listed
 from bochner._base.number_texts import may_be_years, number, percent
 from bochner.comparison.verdict import LEAST_PAIR, no_pairs, of_used_columns, sum_of_shares
-from bochner.files.columns import labels
+from bochner.files.columns import clock_times, labels
 from bochner.plot.effects import EffectDisplay
 from bochner.plot.rankings import SharesDisplay
 from bochner.report.html_blocks import MOST_UNFOLDED, Block, Figure, Section, Table, cells, drawn
@@ -37,6 +38,10 @@ _QUANTILES = (0.01, *np.linspace(0.1, 0.9, 9).tolist(), 0.99)
 _FEW_LEVELS = 2
 """Number of levels up to which a sentence says as much as a picture."""
 
+_MOST_TIMES = 1_000
+"""Largest number of times whose effects are averaged by weekday or hour, those of the model."""
+
+_THURSDAY = 3  # Weekday of 1 January 1970, Monday being zero
 _ROOM, _NEAR_ZERO = 0.05, 0.6
 """Margin of an axis, and ratio of the smallest to the largest number up to which an axis from zero
 leaves the curves 40 % of its height."""
@@ -134,6 +139,11 @@ def effects_section(subject: Subject, most: int, most_pairs: int) -> Section | N
         for each in drawn_names
         if not {*each} & {*cyclic, *free}
     ]
+    zones = {state["name"]: state.get("zone") for state in states}
+    for name in cyclic:
+        along = study.model.effect(name, n_values=_MOST_TIMES)
+        for cycle in sorted(cycles[name]):
+            computed.append(_display(subject, _by_cycle(along, cycle, zones[name]), ""))
     if not computed:
         return None
     low, high = _common_limits([display.span for display, _ in computed], study.is_classification)
@@ -161,8 +171,8 @@ def effects_section(subject: Subject, most: int, most_pairs: int) -> Section | N
         )
     for name in cyclic:
         text += (
-            f" {quoted(name)} has no curve, because predictions depend on its "
-            f"{listed(sorted(cycles[name]))}, and a curve along the time would go up and down."
+            f" {quoted(name)} has the averages of its {listed(sorted(cycles[name]))}, because a "
+            "curve along the time would go up and down."
         )
     if left_out := [quoted(name) for name in names if name in free]:
         text += f" Free text, {listed(left_out)}, has no curve."
@@ -209,6 +219,24 @@ def _computed(subject: Subject, names: Sequence[str]) -> tuple[Effect, str]:
     )
 
 
+def _by_cycle(effect: Effect, cycle: str, zone: str | None) -> Effect:
+    """Return an effect along times, averaged over those of each weekday or hour."""
+    times = times_of(effect.values[0])
+    times = clock_times(times, zone) if zone else times
+    phases = (times.astype("M8[D]").astype(np.int64) + _THURSDAY) % 7
+    names: NDArray[Any] = np.array(day_name[:], dtype=object)
+    if cycle == "hour":
+        phases, names = times.astype("M8[h]").astype(np.int64) % 24, np.arange(24.0)
+    present = np.unique(phases[~np.isnat(times)])
+    rows = [(phases == phase) & ~np.isnat(times) for phase in present]
+    parts = {
+        part: as_array([getattr(effect, part)[each].mean(axis=0) for each in rows])
+        for part in ("mean", "lower", "upper")
+    }
+    columns = (f"{cycle} of {effect.columns[0]}",)
+    return replace(effect, columns=columns, values=(names[present],), dates=(), **parts)
+
+
 def _display(subject: Subject, effect: Effect, note: str) -> tuple[EffectDisplay, str]:
     if effect.mean.ndim > len(effect.columns) and not subject.study.is_classification:
         k = subject.study.number  # The target index, if the model has several targets
@@ -227,7 +255,9 @@ def _display(subject: Subject, effect: Effect, note: str) -> tuple[EffectDisplay
     quantiles = {
         name: np.nanquantile(column.values[column.present], _QUANTILES)
         for name in effect.columns
-        if (column := subject.columns[name]).kind in ("numeric", "date") and column.present.any()
+        if (column := subject.columns.get(name)) is not None
+        and column.kind in ("numeric", "date")
+        and column.present.any()
     }
     caption = f"{effect_sentence(effect, dates)}{note}"
     return EffectDisplay(effect, dates, label, average, None, quantiles), caption

@@ -15,6 +15,7 @@ from bochner.comparison.forecast_words import (
     error_rows,
     forecast_coverage,
     forecast_verdict,
+    horizon_rows,
     input_rows,
     missing_times,
     model_facts,
@@ -32,6 +33,8 @@ from bochner.report.html_blocks import MOST_UNFOLDED, Block, Cell, Section, Tabl
 from bochner.report.name_texts import cut
 from bochner.report.page import Head, Title, rendered, write_page
 from bochner.series.forecaster import Forecaster
+from bochner.series.series_law import SeriesLaw
+from bochner.series.value_transformations import component_scale
 
 _MOST_SERIES = 12
 """Largest number of series with pictures: a series takes some hundred kilobytes and a second."""
@@ -42,6 +45,13 @@ _MASE = (
     "season apart, of which those before a forecast count."
 )
 """Explanation of scaled errors, which make series of different sizes comparable."""
+
+_SCORES = (
+    f"{_MASE} The CRPS measures the whole predictive distribution, in units of the values; without "
+    "a distribution it is the mean absolute error. The sMAPE of a value y with the forecast f is "
+    "200 |y \u2212 f| / (|y| + |f|) per cent."
+)
+"""Explanation of the scores of a single series."""
 
 _INPUTS = " Among the other methods, only the linear regression uses the known inputs."
 _JOINT = "Intervals are those of means and totals, from joint draws of all steps."
@@ -152,12 +162,12 @@ def _parts(
         blocks.append(Table(f"Forecast by {heads[0]}", heads, _cells(rows), note))
     yield Section("forecast", "Forecast", blocks)
     if scores is not None:
-        yield Section("errors", "Errors from past origins", [_errors(scores)])
+        yield Section("errors", "Errors from past origins", _errors(scores))
     yield Section("components", "Components", _components(model, one, level))
     yield Section("values", "Values", [_values(one, level, out)])
 
 
-def _errors(scores: OriginScores) -> Table:
+def _errors(scores: OriginScores) -> list[Block]:
     regression = _INPUTS if REGRESSION in scores.errors else ""
     note = (
         f"Forecasts of {counted(scores.horizon, 'step')} from "
@@ -167,7 +177,10 @@ def _errors(scores: OriginScores) -> Table:
     )
     heads, rows = error_rows(scores)
     own = scores.methods.index(OURS)
-    return Table("Errors on values that were held out", heads, _cells(rows), note, emphasized=own)
+    title = "Errors on values that were held out"
+    blocks: list[Block] = [Table(title, heads, _cells(rows), note, emphasized=own)]
+    heads, rows = horizon_rows(scores)
+    return [*blocks, Table("Errors by the number of steps ahead", heads, _cells(rows), _SCORES)]
 
 
 def _components(model: Forecaster, one: SeriesForecast, level: float) -> list[Block]:
@@ -179,8 +192,9 @@ def _components(model: Forecaster, one: SeriesForecast, level: float) -> list[Bl
     facts = model_facts(series, one.values.index)
     if missing := missing_times(one):
         facts["Missing"] = missing
-    is_log, size = series.law.transformation == "log", _NORMAL * series.law.noise
-    if is_log or series.law.transformation == "none":
+    law, is_log = series.law, component_scale(series.law.transformation) == "log"
+    if isinstance(law, SeriesLaw) and law.transformation in ("log", "none"):
+        size = _NORMAL * law.noise
         text = f"{100.0 * np.expm1(size):.2g} %" if is_log else number(size, 2)
         facts["Noise"] = f"\u00b1{text} (90 % of the {one.unit}s), no component"
     others = "and what the other components multiply, in per cent" if is_log else "and other parts"
@@ -189,7 +203,7 @@ def _components(model: Forecaster, one: SeriesForecast, level: float) -> list[Bl
         "many periods is drawn as its last one."
     )
     blocks: list[Block] = [facts, drawn(display, "Components", caption)]
-    if series.law.inputs.shape[1]:
+    if law.inputs.shape[1]:
         heads = ["input or day", "effect of one more", *_ends(level)]
         rows = _cells(input_rows(one, series, level))
         blocks.append(Table("Effects of known inputs and days", heads, rows, _ONE_MORE))

@@ -97,6 +97,7 @@ class Figure:
     svg: str
     caption: str
     is_wide: bool = False
+    narrow: str = ""  # The same picture for narrow screens, if it is wide
     kind: ClassVar[str] = "figure"
 
 
@@ -136,7 +137,13 @@ class Section:
 def drawn(display: Display, title: str, caption: str) -> Figure:
     """Draw a display in colours that the page sets, with the caption for screen readers."""
     title = title[:1].upper() + title[1:]
-    shown = _plotted(display)
+    is_wide = display._layout().is_wide
+    # Identifiers of a picture depend on its title.
+    narrow = _svg(display, _single_column(display), f"{title} (narrow)", caption) if is_wide else ""
+    return Figure(title, _svg(display, _plotted(display), title, caption), caption, is_wide, narrow)
+
+
+def _svg(display: Display, shown: Display, title: str, caption: str) -> str:
     for artist in (artist for axis in shown.axes_ for artist in (*axis.lines, *axis.collections)):
         if _count(artist) > _MOST_VECTORS:
             artist.set_rasterized(True)
@@ -145,7 +152,7 @@ def drawn(display: Display, title: str, caption: str) -> Figure:
         svg = svg.replace("<image ", '<image class="cloud" ')
     for name, color in _COLORS.items():
         svg = svg.replace(color, f"var(--{name}, {color})")
-    return Figure(title, without_control(svg), caption, display._layout().is_wide)
+    return without_control(svg)
 
 
 def _plotted(display: Display) -> Display:
@@ -153,8 +160,12 @@ def _plotted(display: Display) -> Display:
     layout = display._layout()
     if layout.is_wide or min(layout.panels, layout.columns) > 1 or (layout.width or WIDTH) <= WIDTH:
         return display.plot()
+    return _single_column(display)
+
+
+def _single_column(display: Display) -> Display:
     with styled():
-        _, axes = new_axes(replace(layout, width=WIDTH))
+        _, axes = new_axes(replace(display._layout(), width=WIDTH))
     return display.plot(axes)
 
 

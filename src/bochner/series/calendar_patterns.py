@@ -31,6 +31,9 @@ _FEASTS = {
 }
 """Names of feasts by their distance in days to Easter Sunday."""
 
+_FEAST_NAMES = [_FEASTS[days] for days in sorted(_FEASTS, key=abs)]
+"""Names of feasts, in order of preference."""
+
 _FROM_EASTER = 70  # Largest distance to Easter Sunday, in days: ten weeks, up to Corpus Christi
 _WELL_KNOWN = ("25 December", "1 January", "24 December", "31 December", "26 December", "4 July")
 """Dates that are preferred to other dates of the same weeks, in this order."""
@@ -38,6 +41,7 @@ _WELL_KNOWN = ("25 December", "1 January", "24 December", "31 December", "26 Dec
 _DAY, _WEEK, _MONTH = 1, 7, 31
 """Days of a row: of a day or a part of it, of a week, and of the longest month."""
 
+_WEEKEND = 4  # Friday: weeks with dates from Friday to Sunday end at them, and others begin
 _LONGEST_STEPS = {_DAY: 1.5, _WEEK: 10.0, _MONTH: 45.0}
 """Longest usual steps, in days, of rows that are days, weeks and months."""
 
@@ -86,7 +90,7 @@ def _hours(days: Array) -> Index:
 
 @lru_cache(maxsize=100_000)  # The days of all rows that a fit takes, and of their forecasts
 def _labels(day: int, width: int) -> dict[str, str]:
-    """Return the labels, by kind, of a row that begins with a day since 1970."""
+    """Return the labels, by kind, of a row with a day since 1970."""
     first = date(1970, 1, 1) + timedelta(day)
     if width == _DAY:
         return dict(_of_day(first))
@@ -95,6 +99,8 @@ def _labels(day: int, width: int) -> dict[str, str]:
         return {"Easter": "month with Easter Sunday"} if is_month else {}
     number = first.isocalendar()[1]
     which, weekday = _ORDINALS[(first.day - 1) // 7], _WEEKDAYS[first.weekday()]
+    if first.weekday() >= _WEEKEND:
+        first -= timedelta(width - 1)
     labels = {"week": f"week {number}", "week of the month": f"{which} {weekday} of the month"}
     for ahead in range(width):
         for kind, label in _of_day(first + timedelta(ahead)):
@@ -244,8 +250,8 @@ class CalendarSearch:
 
 
 def _rank(label: str) -> int:
-    words = label.removeprefix("week with ")
-    return _WELL_KNOWN.index(words) if words in _WELL_KNOWN else len(_WELL_KNOWN)
+    words, names = label.removeprefix("week with "), [*_WELL_KNOWN, *_FEAST_NAMES]
+    return names.index(words) if words in names else len(names)
 
 
 def _gains(groups: Index, days: Array, errors: Array, precisions: Array, least: float) -> Array:

@@ -278,39 +278,81 @@ _FEWEST_DATES = 2
 """Fewest dates of a holiday in the training rows for a separate effect, because an effect fitted to
 a single date would explain it entirely. Rarer holidays share one effect."""
 
-_LONGEST_STEP = np.timedelta64(36, "h")
-"""Longest median step for which holidays become inputs: a week may contain several holidays."""
+_MONTH, _SHORTEST_MONTH = 30.44, 29.0
+"""Mean days of a month, and the least median step in days of months and quarters."""
+
+_DAILY = 1.5  # Longest median step, in days, of days and parts of a day
+_WEEKEND = 4  # Friday: weeks with dates from Friday to Sunday end at them, and others begin
+_YEARLY = 0.8
+"""Smallest number of dates per year of a holiday with a column for months: one that moves between
+two months, as Easter does, not one of a single year."""
+
+_WORKING_DAYS = "working days"  # Column of the days from Monday to Friday that are no holidays
 
 
 def holiday_inputs(times: object, n_known: int, place: str) -> pd.DataFrame:
-    """Return indicators (n, d) of the holidays of ``place``, such as DE-BY, at ``times`` (n,).
+    """Return inputs (n, d) with the holidays of ``place``, such as DE-BY, at ``times`` (n,).
 
-    Holidays on fewer than two dates of the training rows, the first ``n_known``, share a column.
+    Days and weeks have the number of dates of each holiday. Those on fewer than two dates of the
+    training rows, the first ``n_known``, share a column. Months and quarters have the number of
+    working days, and months the number of dates of holidays that move between months.
     """
     import pandas as pd
 
     try:
-        stamps = read_dates(times).clock
+        days = read_dates(times).clock.astype("M8[D]")
     except TypeError as error:
         raise InputError("--holidays needs dates, and the times are numbers.") from error
-    if len(stamps) > 1 and np.median(np.diff(stamps)) > _LONGEST_STEP:
-        raise InputError(
-            "--holidays needs a series of days or parts of a day; the steps of this one are longer."
-        )
-    days = stamps.astype("M8[D]")
-    calendar = _calendar(place, range(days.min().item().year, days.max().item().year + 1))
-    named = {np.datetime64(day): name for day, name in calendar.items()}
-    names = np.array([named.get(day, "") for day in days], dtype=object)
-    pairs = set(zip(names[:n_known].tolist(), days[:n_known].tolist(), strict=True))
-    n_dates = Counter(name for name, _ in pairs if name)
-    frequent = sorted(name for name, count in n_dates.items() if count >= _FEWEST_DATES)
-    columns = {name: (names == name).astype(np.float64) for name in frequent}
-    rare = (names != "") & ~np.isin(names, frequent)
-    if rare[:n_known].any():
-        columns["other holidays"] = rare.astype(np.float64)
+    starts, ends, n_months = _spans(days)
+    years = range(starts.min().item().year, (ends.max() - _ONE_DAY).item().year + 1)
+    named = _calendar(place, years)
+    columns, n_dates = dict[str, Array](), Counter[str]()
+    for day, name in sorted(named.items()):
+        first = int(np.searchsorted(ends, np.datetime64(day), side="right"))
+        beyond = int(np.searchsorted(starts, np.datetime64(day), side="right"))
+        columns.setdefault(name, np.zeros(len(days)))[first:beyond] += 1.0
+        n_dates[name] += int(first < min(beyond, n_known))
+    if n_months:
+        dates = np.array(sorted(named), dtype="M8[D]")
+        working = np.busday_count(starts, ends, holidays=dates).astype(np.float64)
+        month_of_year = starts[:n_known].astype("M8[M]").astype(np.int64) % 12
+        fewest = _YEARLY * n_known * n_months / 12.0
+        columns = {
+            name: column
+            for name, column in columns.items()
+            if n_months == 1 and n_dates[name] >= max(fewest, _FEWEST_DATES)
+            if any(np.ptp(column[:n_known][month_of_year == month]) for month in range(12))
+        }
+        columns[_WORKING_DAYS] = working
+    else:
+        rare = [columns.pop(name) for name in sorted(columns) if n_dates[name] < _FEWEST_DATES]
+        other = np.sum(rare, axis=0) if rare else np.zeros(len(days))
+        columns = dict(sorted(columns.items()))
+        if other[:n_known].any():
+            columns["other holidays"] = other
     if not columns:
         raise InputError(f"No holiday of {place} is among the dates of the series.")
     return pd.DataFrame(columns)
+
+
+def _spans(
+    days: NDArray[np.datetime64],
+) -> tuple[NDArray[np.datetime64], NDArray[np.datetime64], int]:
+    """Return first days and days after the last ones (n,) of rows, and their number of months."""
+    step = float(np.median(np.diff(days).astype(np.float64))) if len(days) > 1 else 0.0
+    if step <= _DAILY:
+        return days, days + _ONE_DAY, 0
+    if step >= _SHORTEST_MONTH:
+        n_months = round(step / _MONTH)
+        if n_months > 3:
+            raise InputError("--holidays needs steps of at most a quarter: years have all of them.")
+        months = days.astype("M8[M]")
+        if np.median((days - months.astype("M8[D]")).astype(np.int64)) > 0.5 * _MONTH:
+            months = months - (n_months - 1)  # Quarters with the date of their last month
+        return months.astype("M8[D]"), (months + n_months).astype("M8[D]"), n_months
+    ends_with_it = step == 7 and np.median(_weekdays(days.astype(np.int64))) >= _WEEKEND
+    starts = days - np.timedelta64(6 * ends_with_it, "D")
+    return starts, starts + np.timedelta64(round(step), "D"), 0
 
 
 def _calendar(place: str, years: range) -> Any:

@@ -1,6 +1,6 @@
 """Probabilistic forecasts of time series with trend, seasons, cycles and known inputs."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import KW_ONLY, dataclass, field
 from typing import Any, Self
 
@@ -13,18 +13,19 @@ from bochner._base.checks import check_choice, check_seed, generators, unfit
 from bochner._base.progress import Callback, Progress
 from bochner._base.registry import register
 from bochner._base.threads import checked_n_jobs, single_threaded_blas, threads_for
+from bochner.series.count_law import CountLaw
 from bochner.series.fitted_series import (
     FittedSeries,
     Options,
     SeriesForecasts,
     check_periods,
     fitted_series,
-    panel_law,
 )
-from bochner.series.panel_priors import PanelLaw
+from bochner.series.panel_fits import panel_laws
+from bochner.series.panel_priors import FEWEST_SERIES
 from bochner.series.rolling_origins import rolling_table
 from bochner.series.series_law import SeriesLaw
-from bochner.series.series_rows import SeriesRows, indexed, series_values, several, taken_series
+from bochner.series.series_rows import indexed, series_values, several, taken_series
 from bochner.series.value_transformations import TRANSFORMATIONS
 
 _ONE = "y"  # Name of the series if only one is fitted
@@ -62,11 +63,13 @@ class Forecaster(BaseEstimator):
         ``"week"``, ``"day"``, ``"hour"``), or numbers in units of the times: days for dates, months
         for dates that stand for months, quarters or years, otherwise as in ``times``. ``"auto"``
         compares a day, a week and a year for dates, and searches for further periods.
-    transformation : {"auto", "none", "floor", "sqrt", "log"}, default="auto"
+    transformation : {"auto", "none", "floor", "sqrt", "log", "counts"}, default="auto"
         Transformation of the values that is modelled. ``"auto"`` compares the transformations that
         the values allow: ``"sqrt"`` needs values of zero or more, ``"log"`` values above zero.
         ``"floor"`` models nonnegative values untransformed and replaces negative forecasts by zero;
         ``"auto"`` takes it in place of ``"none"`` if two or more values are zero and none is below.
+        ``"counts"`` is a negative binomial law of whole numbers; ``"auto"`` takes it if all values
+        are whole numbers and more than half are zero.
     find_cycle : bool, default=True
         Whether to search for a cycle: a wave with a drifting phase, such as the sunspot cycle.
     find_breaks : bool, default=True
@@ -85,9 +88,10 @@ class Forecaster(BaseEstimator):
     is_single_ : bool
         Whether a single series was fitted.
     periods_ : list of Period, or dict of str to such
-        Periods of the best model, the largest first, with ``name``, ``length``, ``std`` (the
-        standard deviation of the component over the training rows, on the scale of the model) and
-        ``memory`` (the time after which the correlation with the current shape falls to 1/e).
+        Periods with a probability of at least one half, the largest first, with ``name``
+        (such as ``"week"`` or ``"11 years"``), ``length``, ``std`` (the standard deviation of the
+        component over the training rows, on the scale of the model) and ``memory`` (the time after
+        which the correlation with the current shape falls to 1/e).
     transformation_ : str, or dict of str to str
         Transformation of the values that is modelled.
     calendar_patterns_ : list of CalendarPattern, or dict of str to such
@@ -109,6 +113,10 @@ class Forecaster(BaseEstimator):
     over their posterior. If errors of forecasts from past origins were larger than expected, the
     prediction intervals are widened. Every process is a state-space model with a few states: a fit
     is exact, accepts irregular times and unknown values, and its time is linear in the rows.
+
+    Counts that are mostly zero are negative binomial. The logarithm of their mean is a level, which
+    returns to its mean, plus seasons of the calendar and effects of known inputs. Trends, cycles,
+    outliers and days of the calendar are not looked for.
     """
 
     periods: Any = "auto"
@@ -160,8 +168,11 @@ class Forecaster(BaseEstimator):
             inputs = X.get(name) if isinstance(X, dict) and group is not None else X
             shown = None if group is None else name
             rows[name] = taken_series(one, inputs, times, self.transformation, shown)
-        laws = self._panels(rows, progress)
-        fitted = {name: self._learned(one, progress, laws.get(name)) for name, one in rows.items()}
+        options, fitted = self._options(progress), {}
+        laws = panel_laws(rows, options) if len(rows) >= FEWEST_SERIES else {}
+        for name, one in rows.items():
+            (rng,) = generators(self.random_state, 1)  # Equal to a separate fit to this series
+            fitted[name] = fitted_series(one, options, rng, laws.get(name))
         self.series_, self.is_single_ = fitted, group is None
         return self
 
@@ -187,8 +198,9 @@ class Forecaster(BaseEstimator):
         -------
         mean, std : ndarray of shape (h,), pandas Series or DataFrame, or dict
             In the type of the series. The mean of the value or, with a transformation, the mean of
-            its square root or logarithm transformed back, which is close to the median. ``std`` is
-            then half of the width of the central 68.3 % interval.
+            its square root or logarithm transformed back, which is close to the median; with
+            ``"counts"``, the expected count. ``std`` is then half of the width of the central
+            68.3 % interval.
         """
         forecasts = self._forecasts(horizon, X)
         laws = forecasts.laws()
@@ -234,8 +246,10 @@ class Forecaster(BaseEstimator):
     ) -> Any:
         """Return sample paths (h, n_samples): joint draws of new values at all times.
 
-        Times must lie after the last known value of the series. Raises ValueError otherwise, or as
-        ``predict``.
+        Times must lie after the last known value of the series. With equal integers as
+        ``random_state``, draws with other inputs ``X`` have the same noise, trend and seasons, so
+        that their differences are draws of the effect of the inputs. Raises ValueError otherwise,
+        or as ``predict``.
         """
         count = as_count("n_samples", n_samples)
         (rng,) = generators(random_state, 1)
@@ -245,7 +259,8 @@ class Forecaster(BaseEstimator):
         """Return the components of a forecast with their intervals.
 
         Components are on the scale of the value, its square root or its logarithm
-        (``transformation_``); the means of all components add up to the mean of the forecast.
+        (``transformation_``); the means of all components add up to the mean of the forecast. With
+        ``"counts"``, they add up to the mean of the logarithm of the expected count.
         ``"trend"`` has level, slope and lasting variation, ``"inputs"`` the effects of known inputs
         relative to their means over the rows of the fit, ``"remainder"`` short-term variation.
         Every season with a probability of at least one half is a component with its name; noise
@@ -279,10 +294,11 @@ class Forecaster(BaseEstimator):
     def log_density(self, y: object, X: object = None, *, times: object = None) -> Any:
         """Return log predictive densities (h,) of values, by default at the next ``h`` times.
 
-        ``y`` has shape (h,), or is a pandas series whose index has the times. Where forecasts below
-        zero are zero (``"floor"`` and ``"sqrt"``), a value of zero has the logarithm of its
-        probability. Values outside the domain of the transformation have minus infinity. A single
-        series must have been fitted. Raises TypeError or ValueError as ``predict``.
+        ``y`` has shape (h,), or is a pandas series whose index has the times. With ``"counts"``,
+        all values have the logarithm of their probability; where forecasts below zero are zero
+        (``"floor"`` and ``"sqrt"``), a value of zero has. Values outside the domain of the
+        transformation have minus infinity. A single series must have been fitted. Raises TypeError
+        or ValueError as ``predict``.
         """
         if not self._fitted().is_single_:
             raise ValueError("log_density takes a model that was fitted to a single series.")
@@ -330,12 +346,35 @@ class Forecaster(BaseEstimator):
             One row per forecast: ``origin`` (number of training values), ``step`` (1 to
             ``horizon``), ``observed``, ``predicted``, ``lower``, ``upper``, ``covered``,
             ``scaled_error`` (the error divided by the mean absolute seasonal difference of the
-            training values; its mean absolute value is the MASE) and
-            ``log_density``; ``series`` is the name if there are several. The result is a data
-            frame with ``time`` if ``y`` is a pandas object.
+            training values; its mean absolute value is the MASE), ``smape`` (200 |y - f| / (|y| +
+            |f|), per cent), ``crps`` (the continuous ranked probability score of the predictive
+            distribution, in units of ``y``) and ``log_density``; ``series`` is the name if there
+            are several. The result is a data frame with ``time`` if ``y`` is a pandas object.
         """
         self._check_parameters()
         return rolling_table(self, y, X, times, horizon, n_origins, stride, level, season_length)
+
+    def plot(
+        self,
+        horizon: ArrayLike,
+        X: object = None,
+        *,
+        components: bool = False,
+        level: float = 0.9,
+        ax: Any = None,
+        theme: str = "light",
+    ) -> Any:
+        """Draw the last values and the forecast with its intervals, or with ``components`` those.
+
+        ``horizon`` and ``X`` are those of ``predict``. The display is that of
+        :func:`bochner.plot.forecast` or :func:`bochner.plot.components`, which have more options.
+        Raises ValueError for several series: use ``of``.
+        """
+        from bochner import plot
+
+        if components:
+            return plot.components(self, horizon, X, level=level, ax=ax, theme=theme)
+        return plot.forecast(self, horizon, inputs=X, level=level, ax=ax, theme=theme)
 
     def of(self, name: str) -> "Forecaster":
         """Return a forecaster of the named series alone.
@@ -351,8 +390,8 @@ class Forecaster(BaseEstimator):
 
     @property
     def periods_(self) -> Any:
-        """Periods of the best model of each series, the largest first."""
-        return self._of_each(SeriesLaw.periods)
+        """Periods with a probability of at least one half, the largest first."""
+        return self._of_each(lambda law: law.periods())
 
     @property
     def transformation_(self) -> Any:
@@ -375,7 +414,7 @@ class Forecaster(BaseEstimator):
         by_name = {name: one.patterns for name, one in self._fitted().series_.items()}
         return by_name[_ONE] if self.is_single_ else by_name
 
-    def _of_each(self, values: Callable[[SeriesLaw], Any]) -> Any:
+    def _of_each(self, values: Callable[[SeriesLaw | CountLaw], Any]) -> Any:
         by_name = {name: values(one.law) for name, one in self._fitted().series_.items()}
         return by_name[_ONE] if self.is_single_ else by_name
 
@@ -397,25 +436,6 @@ class Forecaster(BaseEstimator):
         """Return the variances of new values, in the shape of ``predict``."""
         forecasts = self._forecasts(horizon, X)
         return forecasts.framed(forecasts.laws(), lambda law: law.variance())
-
-    def _panels(
-        self, rows: Mapping[str, SeriesRows], progress: Progress
-    ) -> dict[str, PanelLaw | None]:
-        """Return what each series shares with the series of equal steps, by name."""
-        kinds: dict[object, list[str]] = {}
-        for name, one in rows.items():
-            kinds.setdefault((one.timeline.kind, one.timeline.unit_of_step), []).append(name)
-        laws: dict[str, PanelLaw | None] = {}
-        for names in kinds.values():
-            law = panel_law([rows[name] for name in names], self._options(progress))
-            laws |= dict.fromkeys(names, law)
-        return laws
-
-    def _learned(
-        self, series: SeriesRows, progress: Progress, panel: PanelLaw | None
-    ) -> FittedSeries:
-        (rng,) = generators(self.random_state, 1)  # Equal to a separate fit to this series
-        return fitted_series(series, self._options(progress), rng, panel)
 
     def _options(self, progress: Progress) -> Options:
         with single_threaded_blas() as n_threads:

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from bochner._base.arrays import Array, Index
 from bochner._base.compiling import compiled, inner
+from bochner._base.vector_loops import FASTER
 from bochner.series.components import SeriesProcess
 from bochner.series.process_loops import (
     INPUT,
@@ -28,7 +29,7 @@ from bochner.series.process_loops import (
     no_coefficients,
     write_entries,
 )
-from bochner.series.regular_recursion import FASTER, History, RegularRows, backward, forward
+from bochner.series.regular_recursion import History, RegularRows, backward, forward
 
 _LINE_STATE = 2  # State index of the slope of a line, after level and slope
 
@@ -54,19 +55,20 @@ class RegularSeries:
 
     def log_evidence(self, thetas: Array) -> Array:
         """Return log evidences (m,) at parameters (m, k); NaN where rounding errors are large."""
-        return log_evidence(self.rows, self.form, thetas)
+        return self._filled(thetas)
 
     def log_evidence_and_slopes(self, thetas: Array) -> tuple[Array, Array]:
         """Return log evidences (m,) at parameters (m, k), and their gradients (m, k)."""
-        return log_evidence_and_slopes(self.rows, self.form, thetas)
+        gradients = np.zeros(thetas.shape)
+        return self._filled(thetas, gradients), gradients
 
     def last_states(self, thetas: Array) -> tuple[Array, Array] | None:
         """Return means (m, s) and covariances (m, s, s) of the states at the final row."""
-        values, states = last_states(self.rows, self.form, thetas)
-        if not np.isfinite(values).all():
+        order, n_columns = self.form.order, len(self.rows.kinds)
+        states = _zero_states(len(thetas), n_columns, len(order))
+        if not np.isfinite(self._filled(thetas, states=states)).all():
             return None
-        order, n_states = self.form.order, len(self.used) + len(self.effects)
-        n_columns = states.coefficients.shape[1]
+        n_states = len(self.used) + len(self.effects)
         # Derivatives (m, s, L) of the states by each coefficient; effect states are coefficients.
         moved = np.zeros((len(thetas), n_states, n_columns))
         moved[:, self.used] = -states.mean[:, 1:, order].swapaxes(1, 2)
@@ -76,6 +78,28 @@ class RegularSeries:
         mean += np.einsum("msl,ml->ms", moved, states.coefficients)
         cov[:, self.used[:, None], self.used] = states.cov[:, order[:, None], order]
         return mean, cov + moved @ states.spread @ moved.swapaxes(1, 2)
+
+    def _filled(
+        self, thetas: Array, gradients: Array | None = None, states: "LastStates | None" = None
+    ) -> Array:
+        """Return log evidences; raise ValueError unless arrays have the sizes the loop reads."""
+        rows, form, s = self.rows, self.form, len(self.rows.weight)
+        is_sound = (
+            rows.values.shape[1] > 0
+            and len(rows.values) == 1 + len(rows.kinds) == 1 + len(rows.starts)
+            and set(rows.kinds.tolist()) <= {UNKNOWN, LINE_SLOPE, INPUT, SHIFT}
+            and 0 <= 2 * rows.n_pairs <= s
+            and (form.rank == 1 or rows.n_pairs > 0)
+            and sorted(form.order.tolist()) == list(range(s))
+            and form.states[-1] == s
+            and thetas.shape[1] == form.parameters[-1]
+        )
+        if not is_sound:
+            raise ValueError(f"{rows.values.shape} values and {s} weights do not fit the processes")
+        evidence = np.empty(len(thetas))
+        gradients = np.empty((0, 0)) if gradients is None else gradients
+        _fill(rows, form, thetas, evidence, gradients, states or _zero_states(0, 0, 0))
+        return evidence
 
 
 class _Grid(NamedTuple):
@@ -188,54 +212,13 @@ class LastStates(NamedTuple):
     spread: Array  # (m, L, L): Posterior covariance of the coefficients
 
 
-def log_evidence(rows: RegularRows, form: Form, theta: Array) -> Array:
-    """Return log evidences (m,) at parameters (m, k); NaN where rounding errors are too large."""
-    return _filled(rows, form, theta, np.empty((0, theta.shape[1])), _no_states())
-
-
-def log_evidence_and_slopes(rows: RegularRows, form: Form, theta: Array) -> tuple[Array, Array]:
-    """Return log evidences (m,) at parameters (m, k), and their gradients (m, k)."""
-    gradients = np.zeros(theta.shape)
-    return _filled(rows, form, theta, gradients, _no_states()), gradients
-
-
-def last_states(rows: RegularRows, form: Form, theta: Array) -> tuple[Array, LastStates]:
-    """Return log evidences (m,) at parameters (m, k), and the states at the final time."""
-    m, s, count = len(theta), len(rows.weight), len(rows.kinds)
-    states = LastStates(
-        np.zeros((m, 1 + count, s)),
+def _zero_states(m: int, n_columns: int, s: int) -> LastStates:
+    return LastStates(
+        np.zeros((m, 1 + n_columns, s)),
         np.zeros((m, s, s)),
-        np.zeros((m, count)),
-        np.zeros((m, count, count)),
+        np.zeros((m, n_columns)),
+        np.zeros((m, n_columns, n_columns)),
     )
-    return _filled(rows, form, theta, np.empty((0, theta.shape[1])), states), states
-
-
-def _no_states() -> LastStates:
-    cube = np.empty((0, 0, 0))
-    return LastStates(cube, cube, np.empty((0, 0)), cube)
-
-
-def _filled(
-    rows: RegularRows, form: Form, theta: Array, gradients: Array, states: LastStates
-) -> Array:
-    """Return log evidences; raise ValueError unless arrays have the sizes that the loop reads."""
-    s = len(rows.weight)
-    is_sound = (
-        rows.values.shape[1] > 0
-        and len(rows.values) == 1 + len(rows.kinds) == 1 + len(rows.starts)
-        and set(rows.kinds.tolist()) <= {UNKNOWN, LINE_SLOPE, INPUT, SHIFT}
-        and 0 <= 2 * rows.n_pairs <= s
-        and (form.rank == 1 or rows.n_pairs > 0)
-        and sorted(form.order.tolist()) == list(range(s))
-        and form.states[-1] == s
-        and theta.shape[1] == form.parameters[-1]
-    )
-    if not is_sound:
-        raise ValueError(f"{rows.values.shape} values and {s} weights do not fit their processes")
-    evidence = np.empty(len(theta))
-    _fill(rows, form, theta, evidence, gradients, states)
-    return evidence
 
 
 @_inner()

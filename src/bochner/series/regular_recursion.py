@@ -40,13 +40,10 @@ from numpy.typing import NDArray
 
 from bochner._base.arrays import Array
 from bochner._base.compiling import inner
-from bochner._base.wave_loops import LOOSE
+from bochner._base.vector_loops import FASTER
 from bochner.series.process_loops import Coefficients, Entries, add_slope_of_inputs, posterior
 
 _LOG_TWO_PI = 1.8378770664093453  # log(2 pi), of normal densities
-
-FASTER = LOOSE | {"reassoc"}
-"""Compiler flags: sums over states may be reordered; NaN still signals a failure."""
 
 _SETTLED = 1e-14  # Relative change of the variance of a value below which the gain is kept constant
 _OFTEN = 8  # Number of steps between two tests of that change
@@ -209,9 +206,6 @@ def forward(
                 middle[later, j, i] = middle[now, j, i] - share * u[now, i]
     history.settled[0] = settled
     return evidence + posterior(coefficients, rows.kinds, entries.scales)
-
-
-_inner = partial(inner, fastmath=FASTER, error_model="numpy")
 
 
 @_inner()

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator, clone
 
-from bochner._base.arrays import Array, as_count
+from bochner._base.arrays import Array, as_array, as_count
 from bochner.series.series_rows import SeriesRows, check_taken, indexed, read_series, several
 from bochner.series.timelines import tidy
 
@@ -20,6 +20,10 @@ FEWEST_BEFORE = 8
 _PERIODS = 4  # Number of periods over which steps are counted, as a day may have 23 or 25 hours
 _ROUNDING = 0.02
 """Tolerance of the end of a step, as a share of a period, because a mean year has 365.2425 days."""
+
+_LEVELS = (np.arange(25.0) + 0.5) / 25.0
+"""Levels of the quantiles in the continuous ranked probability score (CRPS), which is twice their
+mean pinball loss: for normal laws, 25 levels are within 0.4 % of the closed form."""
 
 _MOST_STEPS = 1_000_000  # Largest number of steps that are counted; no series has more rows
 
@@ -114,6 +118,8 @@ def _forecasts(
         observed = rows.values[after]
         filled = np.where(np.isfinite(observed), observed, columns["predicted"])
         columns["log_density"] = np.asarray(alone.log_density(filled, inputs, times=where))
+        quantiles = np.asarray(alone.predict_quantiles(where, _LEVELS, inputs))
+        columns["crps"] = ranked_probability_score(observed, quantiles)
         forecasts[name] = columns
     return forecasts
 
@@ -129,9 +135,23 @@ def _errors(observed: Array, forecast: dict[str, Array], scale: float) -> dict[s
         "upper": upper,
         "covered": np.where(is_known, (lower <= observed) & (observed <= upper), np.nan),
         "scaled_error": (observed - predicted) / scale,
+        "smape": symmetric_errors(observed, predicted),
+        "crps": forecast["crps"],
     }
     columns["log_density"] = np.where(is_known, forecast["log_density"], np.nan)
     return columns
+
+
+def symmetric_errors(observed: Array, predicted: Array) -> Array:
+    """Return absolute errors (n,) in per cent of the mean size of both values, zero for zeros."""
+    size = 0.5 * (np.abs(observed) + np.abs(predicted))
+    return as_array(100.0 * np.abs(observed - predicted) / np.where(size == 0.0, 1.0, size))
+
+
+def ranked_probability_score(observed: Array, quantiles: Array) -> Array:
+    """Return the CRPS (n,) of values (n,) from quantiles (n, q) at ``_LEVELS`` (q,)."""
+    gaps = observed[:, None] - quantiles
+    return as_array(2.0 * np.maximum(_LEVELS * gaps, (_LEVELS - 1.0) * gaps).mean(axis=1))
 
 
 def _inputs(X: object, rows: slice) -> Any:
@@ -171,7 +191,7 @@ def calendar_steps(series: SeriesRows, others: Sequence[tuple[float, str]] = ())
         steps = round(np.sum(ahead <= (_PERIODS + _ROUNDING) * length) / _PERIODS)
         is_other = (length, name) in others
         if steps > 1 and not (is_other and any(abs(steps - n) <= 1 for n in periods.values())):
-            periods[name.removeprefix("1 ")] = steps
+            periods[name] = steps
     return dict(sorted(periods.items(), key=lambda item: item[1]))
 
 

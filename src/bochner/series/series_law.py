@@ -36,13 +36,6 @@ _BLOCK = 5_000
 _MARGIN = 2_500
 """Rows added on both sides of a block before smoothing, longer than the correlations."""
 
-_TIMES_ERROR = 1e-6
-"""Tolerance of times in a model file, in ranges: more than rounding, less than a step."""
-
-_INPUTS_ERROR = 1e-6
-"""Largest difference, in standard deviations, of inputs that count as equal: more than rounding,
-and without effect on forecasts."""
-
 _WEIGHTS_ERROR = 1e-6
 """Largest deviation of a sum of weights from one in a model file: more than rounding errors."""
 
@@ -114,16 +107,6 @@ class SeriesLaw:
             raise ValueError("the share of large errors must be one of forecasts")
         if not 0 <= self.n_earlier < len(self.times) or not self.is_known[self.n_earlier :].any():
             raise ValueError("a series must have known values among the rows of its fit")
-
-    def check_times(self, last: float) -> None:
-        """Raise ValueError if units, times and the ``last`` time disagree, as in a damaged file."""
-        units = self.units
-        step = float(np.median(np.diff(self.rows.times)))
-        if not abs(units.step / units.span - step) <= _TIMES_ERROR:
-            raise ValueError(f"a step is {units.step / units.span:g} ranges, and of rows {step:g}")
-        scaled = (last - units.start) / units.span
-        if not scaled >= self.times[-1] - _TIMES_ERROR:
-            raise ValueError(f"the last time is {scaled:g} ranges, and its row {self.times[-1]:g}")
 
     @classmethod
     def of(cls, selection: Selection, rng: Generator, n_threads: int) -> "SeriesLaw":
@@ -220,12 +203,6 @@ class SeriesLaw:
         shifts = (part.times for part in parts if isinstance(part, LevelShifts))
         return np.array(next(shifts, ()), dtype=np.float64)
 
-    def n_other_inputs(self, rows: ScaledSeries) -> int:
-        """Return the number of rows with inputs that differ from the series' at the same time."""
-        _, training, new = np.intersect1d(self.times, rows.times, return_indices=True)
-        differences = np.abs(self.inputs[training] - rows.inputs[new])
-        return int(np.sum((differences > _INPUTS_ERROR).any(axis=1)))
-
     def positions(self, times: Array) -> Index:
         """Return the indices (k,) of the rows at times (k,) of the series."""
         return np.searchsorted(self.times, times)
@@ -236,6 +213,11 @@ class SeriesLaw:
         names = {name for member in self.members for name in member.model.components}
         order = {"trend": 0, "inputs": 2, "remainder": 3}
         return sorted(names, key=lambda name: (order.get(name, 1), name))
+
+    @property
+    def probable(self) -> list[str]:
+        """Names of the components that are reported; other seasons are part of the remainder."""
+        return [name for name in self.components if self.probability(name) >= LEAST_PROBABLE]
 
     def input_effects(self) -> tuple[Array, Array]:
         """Return means and standard deviations (d,) of the effects of one unit of each input.
@@ -295,7 +277,7 @@ class SeriesLaw:
 
     def components_at(self, rows: ScaledSeries) -> dict[str, PredictiveMixture]:
         """Return the predictive laws of the components, by name, at rows in order of time."""
-        shown = [name for name in self.components if self.probability(name) >= LEAST_PROBABLE]
+        shown = self.probable
         means: dict[str, list[Array]] = {name: [] for name in shown}
         variances: dict[str, list[Array]] = {name: [] for name in shown}
         weights = []
@@ -342,24 +324,24 @@ class SeriesLaw:
         return TRANSFORMATIONS[self.transformation].back(transformed)
 
     def periods(self) -> list[Period]:
-        """Return the periods of the best model, in decreasing order of standard deviation."""
-        best = max(self.members, key=lambda member: member.weights.sum())
-        model, weights = best.model, best.weights / best.weights.sum()
-        theta = best.theta[int(np.argmax(weights))]
-        mean, _ = model.components_of(theta, self.rows)
+        """Return the probable periods, of the best model that has them, the largest first."""
         periods: dict[str, Period] = {}
-        for part in model.parts:
-            # Irregular cycles are short-term variation; a line may be a harmonic of a season.
-            if isinstance(part, Waves) and part.name not in (SHORT_TERM, *periods):
-                wave_theta = best.theta[:, model.place(part)]
-                length = weights @ np.exp(wave_theta[:, -1]) if part.freedom else part.period
-                memory = np.exp(weights @ wave_theta[:, 1])
-                std = mean[:, model.components.index(part.name)].std() * self.units.deviation
-                times = self.units.span
-                periods[part.name] = Period(
-                    part.name, float(length * times), float(std), float(memory * times)
-                )
-        return sorted(periods.values(), key=lambda member: -member.std)
+        for member in sorted(self.members, key=lambda each: -each.weights.sum()):
+            names = set(self.probable) - {SHORT_TERM, *periods}
+            # A line may be a harmonic of a season, which has the same name and comes first.
+            waves = [part for part in member.parts if isinstance(part, Waves)]
+            named = {part.name: part for part in reversed(waves) if part.name in names}
+            if not named:
+                continue
+            model, weights = member.model, member.weights / member.weights.sum()
+            mean, _ = model.components_of(member.theta[int(np.argmax(weights))], self.rows)
+            for name, part in named.items():
+                theta, span = member.theta[:, model.place(part)], self.units.span
+                length = weights @ np.exp(theta[:, -1]) if part.freedom else part.period
+                memory = float(np.exp(weights @ theta[:, 1]))
+                std = mean[:, model.components.index(name)].std() * self.units.deviation
+                periods[name] = Period(name, float(length * span), float(std), memory * span)
+        return sorted(periods.values(), key=lambda period: -period.std)
 
     @property
     def _last_known(self) -> float:

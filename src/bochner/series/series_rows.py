@@ -133,13 +133,14 @@ def check_taken(transformation: str, values: Array) -> None:
     function = TRANSFORMATIONS.get(transformation)
     if function is None or np.isnan(values).all():  # "auto" skips transformations that do not apply
         return
-    least = float(np.nanmin(values[learned_rows(values)]))
-    if not function.takes(least):
+    learned = values[learned_rows(values)]
+    outside = learned[np.isfinite(learned) & ~function.domain(learned)]
+    if len(outside):
         needed = "of zero or more" if function.takes_least else "above zero"
         raise ValueError(
-            f"transformation={transformation!r} needs values {needed}, and the smallest value is "
-            f"{least:.4g}: use transformation='none', or 'auto', which compares those that the "
-            "values allow."
+            f"transformation={transformation!r} needs {function.numbers} {needed}, and one value "
+            f"is {outside.min():.4g}: use transformation='none', or 'auto', which compares those "
+            "that the values allow."
         )
 
 

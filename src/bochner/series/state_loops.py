@@ -26,12 +26,9 @@ from numpy.typing import NDArray
 
 from bochner._base.arrays import Array
 from bochner._base.compiling import compiled, inner
-from bochner._base.wave_loops import LOOSE
+from bochner._base.vector_loops import FASTER, add, copy, dot
 
 _LOG_TWO_PI = 1.8378770664093453  # log(2 pi), of normal densities
-
-_FASTER = LOOSE | {"reassoc"}
-"""Compiler flags: sums over states may be reordered; NaN still marks an unknown value."""
 
 _TINY = 1e-200  # Absolute value below which decaying quantities are set to zero
 _FLUSHED = 64
@@ -102,47 +99,25 @@ class Slopes(NamedTuple):
     noise: float
 
 
-# Pass rows as function arguments, so that the compiler knows that they are contiguous.
-@inner(fastmath=_FASTER)
-def _dot(left: Array, right: Array) -> float:
-    total = 0.0
-    for i in range(left.size):
-        total += left[i] * right[i]
-    return total
-
-
-# Avoid `out[:] = values`: compiling its shape error message takes three seconds.
-@inner(fastmath=_FASTER)
-def _copy(values: Array, out: Array) -> None:
-    for i in range(out.size):
-        out[i] = values[i]
-
-
-@inner(fastmath=_FASTER)
-def _add(factor: float, values: Array, out: Array) -> None:
-    for i in range(out.size):
-        out[i] += factor * values[i]
-
-
-@inner(fastmath=_FASTER)
+@inner(fastmath=FASTER)
 def _sum(factor: float, left: Array, factor_right: float, right: Array, out: Array) -> None:
     for i in range(out.size):
         out[i] = factor * left[i] + factor_right * right[i]
 
 
-@inner(fastmath=_FASTER)
+@inner(fastmath=FASTER)
 def _products(left: Array, by: Array, right: Array, by_right: Array, out: Array) -> None:
     for i in range(out.size):
         out[i] = left[i] * by[i] + right[i] * by_right[i]
 
 
-@inner(fastmath=_FASTER)
+@inner(fastmath=FASTER)
 def _taken(values: Array, places: NDArray[np.int64], out: Array) -> None:
     for i in range(out.size):
         out[i] = values[places[i]]
 
 
-@inner(fastmath=_FASTER)
+@inner(fastmath=FASTER)
 def _carried(
     mean: Array, cov: Array, diagonal: Array, other: Array, partner: NDArray[np.int64], work: Array
 ) -> None:
@@ -181,7 +156,7 @@ def filtered(
     return _filter(y, weights, steps, first, initial, noise, states), states
 
 
-@inner(fastmath=_FASTER)
+@inner(fastmath=FASTER)
 def _flush(values: Array) -> None:
     for i in range(values.size):
         if abs(values[i]) < _TINY:
@@ -208,7 +183,7 @@ def moments_ahead(
     return mean, variance
 
 
-@compiled(fastmath=_FASTER)
+@compiled(fastmath=FASTER)
 def _fill_ahead(
     weights: Array,
     steps: Steps,
@@ -235,11 +210,11 @@ def _fill_ahead(
             g = groups[i]
             mean[t, g] += weight[i] * state[i]
             mean[t, n_groups] += weight[i] * state[i]
-            variance[t, g] += weight[i] * _dot(cov[i], part[g])
-            variance[t, n_groups] += weight[i] * _dot(cov[i], weight)
+            variance[t, g] += weight[i] * dot(cov[i], part[g])
+            variance[t, n_groups] += weight[i] * dot(cov[i], weight)
 
 
-@inner(fastmath=_FASTER)
+@inner(fastmath=FASTER)
 def _moved(mean: Array, cov: Array, steps: Steps, k: int, work: Array) -> None:
     """Replace mean and covariance of the states, in place, by the moments after a step."""
     _carried(mean, cov, steps.own[k], steps.other[k], steps.partner, work)
@@ -250,7 +225,7 @@ def _moved(mean: Array, cov: Array, steps: Steps, k: int, work: Array) -> None:
             cov[i, p] += steps.covariance[k, i]
 
 
-@compiled(fastmath=_FASTER)
+@compiled(fastmath=FASTER)
 def _filter(
     y: Array,
     weights: Array,
@@ -269,36 +244,36 @@ def _filter(
         if not np.isnan(y[t]):
             weight, g = weights[t], states.gain[t]
             for i in range(s):
-                g[i] = _dot(cov[i], weight)
-            total = noise + _dot(g, weight)
-            v = y[t] - _dot(mean, weight)
+                g[i] = dot(cov[i], weight)
+            total = noise + dot(g, weight)
+            v = y[t] - dot(mean, weight)
             states.error[t], states.variance[t] = v, total
             evidence -= 0.5 * (np.log(total) + v * v / total + _LOG_TWO_PI)
-            _add(v / total, g, mean)
+            add(v / total, g, mean)
             for i in range(s):
-                _add(-g[i] / total, g, cov[i])
-        _copy(mean, states.mean[t])
+                add(-g[i] / total, g, cov[i])
+        copy(mean, states.mean[t])
         for i in range(s):
-            _copy(cov[i], states.cov[t, i])
+            copy(cov[i], states.cov[t, i])
     return evidence
 
 
-@inner(fastmath=_FASTER)
+@inner(fastmath=FASTER)
 def _back_through_value(
     d_mean: Array, d_cov: Array, weight: Array, states: Filtered, t: int, d_gain: Array
 ) -> float:
     """Back-propagate through the update by a value, in place; return the derivative by ``r``."""
     v, total, gain = states.error[t], states.variance[t], states.gain[t]
     for i in range(d_gain.size):
-        d_gain[i] = _dot(d_cov[i], gain)
-    along, twice = _dot(d_mean, gain), _dot(d_gain, gain)
+        d_gain[i] = dot(d_cov[i], gain)
+    along, twice = dot(d_mean, gain), dot(d_gain, gain)
     d_total = (twice - along * v + 0.5 * v * v) / total**2 - 0.5 / total
     _sum(v / total, d_mean, -2.0 / total, d_gain, d_gain)
-    _add(d_total, weight, d_gain)
-    _add((v - along) / total, weight, d_mean)
+    add(d_total, weight, d_gain)
+    add((v - along) / total, weight, d_mean)
     for i in range(d_gain.size):
-        _add(0.5 * d_gain[i], weight, d_cov[i])
-        _add(0.5 * weight[i], d_gain, d_cov[i])
+        add(0.5 * d_gain[i], weight, d_cov[i])
+        add(0.5 * weight[i], d_gain, d_cov[i])
     return float(d_total)
 
 
@@ -313,7 +288,7 @@ def slopes(weights: Array, steps: Steps, states: Filtered) -> Slopes:
     return derivatives._replace(noise=_add_slopes(weights, steps, states, derivatives))
 
 
-@compiled(fastmath=_FASTER)
+@compiled(fastmath=FASTER)
 def _add_slopes(weights: Array, steps: Steps, states: Filtered, derivatives: Slopes) -> float:
     n, s = weights.shape
     partner = steps.partner
@@ -334,12 +309,12 @@ def _add_slopes(weights: Array, steps: Steps, states: Filtered, derivatives: Slo
             _products(own, earlier[i], other, buffer, before[i])
         for i in range(s):
             p = partner[i]
-            derivatives.own[k, i] += d_mean[i] * states.mean[t - 1, i] + 2.0 * _dot(
+            derivatives.own[k, i] += d_mean[i] * states.mean[t - 1, i] + 2.0 * dot(
                 d_cov[i], before[i]
             )
             derivatives.variance[k, i] += d_cov[i, i]
             if p != i:
-                derivatives.other[k, i] += d_mean[i] * states.mean[t - 1, p] + 2.0 * _dot(
+                derivatives.other[k, i] += d_mean[i] * states.mean[t - 1, p] + 2.0 * dot(
                     d_cov[i], before[p]
                 )
                 derivatives.covariance[k, i] += d_cov[i, p]
@@ -372,7 +347,7 @@ def component_moments(
     return mean, variance
 
 
-@compiled(fastmath=_FASTER)
+@compiled(fastmath=FASTER)
 def _fill_moments(
     weights: Array,
     steps: Steps,
@@ -392,16 +367,16 @@ def _fill_moments(
         cov, weight = states.cov[t], weights[t]
         part[:] = 0.0
         for i in range(s):
-            value = weight[i] * (states.mean[t, i] + _dot(cov[i], later))
+            value = weight[i] * (states.mean[t, i] + dot(cov[i], later))
             for g in (groups[i], n_groups):
                 part[g, i] = weight[i]
                 mean[t, g] += value
         for g in range(n_groups + 1):
             for i in range(s):
-                image[i] = _dot(cov[i], part[g])
-            total = _dot(part[g], image)
+                image[i] = dot(cov[i], part[g])
+            total = dot(part[g], image)
             for i in range(s):
-                total -= image[i] * _dot(spread[i], image)
+                total -= image[i] * dot(spread[i], image)
             variance[t, g] = total
         if t == 0:
             break
@@ -411,16 +386,16 @@ def _fill_moments(
         _carried(later, spread, steps.own[k], back[k], steps.partner, work)
 
 
-@inner(fastmath=_FASTER)
+@inner(fastmath=FASTER)
 def _learn_value(
     later: Array, spread: Array, weight: Array, states: Filtered, t: int, image: Array
 ) -> None:
     """Add the information in the value of row ``t`` to the information of later rows, in place."""
     total, gain = states.variance[t], states.gain[t]
     for i in range(image.size):
-        image[i] = _dot(spread[i], gain) / total
-    twice = (1.0 + _dot(image, gain)) / total
-    _add((states.error[t] - _dot(later, gain)) / total, weight, later)
+        image[i] = dot(spread[i], gain) / total
+    twice = (1.0 + dot(image, gain)) / total
+    add((states.error[t] - dot(later, gain)) / total, weight, later)
     for i in range(image.size):
-        _add(weight[i] * twice - image[i], weight, spread[i])
-        _add(-weight[i], image, spread[i])
+        add(weight[i] * twice - image[i], weight, spread[i])
+        add(-weight[i], image, spread[i])

@@ -72,8 +72,8 @@ _ROUNDING = 1e-9
 """Relative tolerance between a date and its number of days, because nanoseconds are rounded."""
 
 _WHOLE = 0.002
-"""Relative tolerance for a period to count as whole days or a whole fraction of a day: periods of
-tides and the moon are ten times farther away."""
+"""Relative tolerance for a period to count as whole days, a whole fraction of a day or a period of
+the calendar: periods of tides and the moon are ten times farther away."""
 
 
 class Times(NamedTuple):
@@ -156,7 +156,11 @@ class Timeline:
         return lengths[period]
 
     def name(self, period: float) -> str:
-        """Return the name of a period, such as "1 year" or "7 days"."""
+        """Return the name of a period, such as "year", "week" or "11 years"."""
+        lengths = _SHARES_OF_YEAR if self.are_years else _NAMED_LENGTHS.get(self.kind, {})
+        for name, length in lengths.items():
+            if abs(period - length) <= _WHOLE * length:
+                return name
         if self.kind == "months":
             return _counted(period / 12.0, "year") if period >= 12.0 else _counted(period, "month")
         if self.kind == "days":
@@ -213,8 +217,8 @@ class Timeline:
             return numbers if clock is None else numbers + clock
         if self.kind != "months":
             return None
-        # Without a frequency, last days of a month have the number of the next one.
-        is_shifted = self.frequency is None and self.offset < 0.0
+        # Last days of a month have the number of the next one.
+        is_shifted = self.offset < 0.0
         months = np.floor(numbers + _ROUNDING * np.abs(numbers)).astype(np.int64) - is_shifted
         return as_array(months.astype("M8[M]").astype("M8[D]").astype(np.int64))
 

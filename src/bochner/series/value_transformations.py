@@ -26,6 +26,9 @@ class MonotoneTransformation(ABC):
     takes_least: bool = True
     """Whether the lower bound belongs to the domain of the function."""
 
+    numbers: str = "values"
+    """Noun of the numbers that the function takes, in messages."""
+
     changes_scale: bool = True
     """Whether the function is not the identity."""
 
@@ -92,6 +95,16 @@ class Floor(Identity):
         return first, np.where(is_far, variances, second - first**2)
 
 
+class WholeNumbers(Floor):
+    """The identity of whole numbers of zero or more, whose logarithm of the mean is modelled."""
+
+    numbers = "whole numbers"
+
+    def domain(self, values: Array) -> Mask:
+        are_counts: Mask = (values >= 0.0) & (values == np.floor(values))
+        return are_counts
+
+
 class SquareRoot(MonotoneTransformation):
     """The square root, for series such as counts, whose changes grow like the root of the level."""
 
@@ -149,9 +162,31 @@ def _moments_above_zero(means: Array, variances: Array) -> list[Array]:
 
 
 TRANSFORMATIONS: Mapping[str, MonotoneTransformation] = MappingProxyType(
-    {"none": Identity(), "floor": Floor(), "sqrt": SquareRoot(), "log": Logarithm()}
+    {
+        "none": Identity(),
+        "floor": Floor(),
+        "sqrt": SquareRoot(),
+        "log": Logarithm(),
+        "counts": WholeNumbers(),
+    }
 )
-"""Transformations by name."""
+"""Transformations by name; only ``"counts"`` is not that of a sum of Gaussian processes."""
+
+_ZEROS = 0.5
+"""Share of zeros above which whole numbers have a law of counts: below it, the square root of a
+Gaussian process forecasts about as well."""
+
+
+def are_mostly_zero(values: Array) -> bool:
+    """Return whether known values (n,) are whole numbers of zero or more, and most are zero."""
+    is_count = TRANSFORMATIONS["counts"].domain(values)
+    return bool(is_count.all() and np.mean(values == 0.0) > _ZEROS)
+
+
+def component_scale(transformation: str) -> str:
+    """Return the transformation whose values the components of a model add up to."""
+    return "log" if transformation == "counts" else transformation
+
 
 _LEAST_RATIO = 1.25
 """Ratio of the greatest to the least value below which transformations are nearly linear: the
@@ -173,7 +208,7 @@ def candidates(values: Array) -> list[str]:
     return [
         name
         for name, function in TRANSFORMATIONS.items()
-        if name != unused and function.takes(least)
+        if name not in (unused, "counts") and function.takes(least)
     ]
 
 

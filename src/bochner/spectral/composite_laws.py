@@ -3,7 +3,6 @@
 from dataclasses import dataclass, replace
 from functools import reduce
 from itertools import pairwise, product
-from math import isqrt
 from operator import add
 
 import numpy as np
@@ -38,9 +37,6 @@ class Convolution(Law):
             for parts in product(*(law.jordan() for law in self.laws))
         )
         return tuple((float(np.prod(shares)), Convolution(laws)) for shares, laws in choices)
-
-    def paired(self, pairs: str) -> Law:
-        return Convolution(tuple(law.paired(pairs) for law in self.laws))
 
 
 def draw_jointly(
@@ -145,38 +141,6 @@ class Mapped(Law):
             (share, Mapped(law, self.left, self.right)) for share, law in self.law.jordan()
         )
 
-    def paired(self, pairs: str) -> Law:
-        return Mapped(self.law.paired(pairs), self.left, self.right)
-
-
-_LONGEST = 4  # Greatest ratio of the sides of a grid that has exactly as many cells as are wanted
-
-PAIRS = ("matched", "grid")
-"""Ways to pair frequencies of the lag with frequencies of the midpoint: a new pair for each draw,
-or all pairs of fewer frequencies."""
-
-
-def _grid(
-    laws: tuple[Law, Law], m: int, rng: np.random.Generator, scheme: Scheme
-) -> tuple[Draw, Draw]:
-    """Return all pairs of m1 lag draws and m2 midpoint draws, as in equation (6) of GaBaSR."""
-    rows, columns = grid_sides(m)
-    lag_rng, middle_rng, sign_rng = rng.spawn(3)
-    drawn = [laws[0].draw(rows, lag_rng, scheme), laws[1].draw(columns, middle_rng, scheme)]
-    lag, middle = reflected(laws, drawn, sign_rng)
-    row, column = np.divmod(np.arange(m), columns)
-    return lag.rearranged(row), middle.rearranged(column)
-
-
-def grid_sides(m: int) -> tuple[int, int]:
-    """Return the sides of a near-square grid of ``m`` cells, or slightly more if none has ``m``."""
-    root = isqrt(m)
-    short = next(side for side in range(root, 0, -1) if m % side == 0)
-    if m <= _LONGEST * short**2:
-        return m // short, short
-    columns = root + (root * root < m)
-    return -(-m // columns), columns
-
 
 @dataclass(frozen=True, slots=True)
 class TwoFrequency(Law):
@@ -188,8 +152,7 @@ class TwoFrequency(Law):
               E \cos(\omega \cdot x - \nu \cdot y + \theta)
               = E \cos(s \cdot (x - y))\, E \cos\big(v \cdot \big(\tfrac{x + y}2 - c\big)\big),
 
-    where one of the laws is even, or is made so by random reflections. ``pairs`` is one of
-    ``PAIRS``.
+    where one of the laws is even, or is made so by random reflections.
 
     References
     ----------
@@ -200,7 +163,6 @@ class TwoFrequency(Law):
     stationary: Law
     envelope: Law
     centre: tuple[float, ...]
-    pairs: str = "matched"
 
     is_positive = False
     is_two_sided = True
@@ -215,14 +177,10 @@ class TwoFrequency(Law):
 
     def draw(self, m: int, rng: np.random.Generator, scheme: Scheme) -> Draw:
         laws = self.stationary, self.envelope
-        draws = draw_jointly if self.pairs == "matched" else _grid
-        lag, middle = draws(laws, m, rng, scheme)
+        lag, middle = draw_jointly(laws, m, rng, scheme)
         v = np.asarray(middle.omega)
         half = Draw(0.5 * v, middle.ratio, middle.phase - v @ np.array(self.centre), -0.5 * v)
         return lag + half
-
-    def paired(self, pairs: str) -> Law:
-        return replace(self, pairs=pairs)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

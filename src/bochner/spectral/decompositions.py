@@ -216,7 +216,6 @@ def spectral_measure(
     *,
     decomposition: str | Decomposition = "auto",
     scheme: str | Scheme = "orthogonal",
-    pairs: str = "matched",
 ) -> SpectralMeasure:
     """Return the measure whose transform is ``kernel`` on inputs with ``dim`` columns.
 
@@ -250,10 +249,6 @@ def spectral_measure(
         signed or unknown, and uses the polar form for an asymmetric kernel.
     scheme : {"orthogonal", "energy", "lattice", "qmc", "iid", "structured"} or Scheme
         Sampling scheme for which measures are designed; the default is ``"orthogonal"``.
-    pairs : {"matched", "grid"}, default="matched"
-        How a :class:`~bochner.kernels.LocallyStationary` kernel pairs frequencies of the lag with
-        frequencies of the midpoint: ``"matched"`` draws a new pair for each feature, ``"grid"``
-        forms all pairs of fewer frequencies.
 
     Raises
     ------
@@ -274,7 +269,7 @@ def spectral_measure(
         makes_blocks(resolve_scheme(scheme)),
         distances=pair_distances,
     )
-    return resolve_decomposition(decomposition).measure(kernel, data).paired(pairs)
+    return resolve_decomposition(decomposition).measure(kernel, data)
 
 
 def _pairs(of_kernel: Profile | None, data: DesignData) -> Pairs | None:

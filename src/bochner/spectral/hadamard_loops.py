@@ -5,7 +5,7 @@ from numpy.typing import NDArray
 
 from bochner._base.arrays import Array, Floats
 from bochner._base.compiling import compiled, inner
-from bochner._base.wave_loops import LOOSE
+from bochner._base.vector_loops import LOOSE
 
 
 @inner(fastmath=LOOSE)

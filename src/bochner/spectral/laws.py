@@ -206,10 +206,6 @@ class Law(ABC):
         """Number of frequencies with which draws are exact; ``None`` if draws are never exact."""
         return None
 
-    def paired(self, pairs: str) -> Law:
-        """Return the law with another rule ``pairs`` that pairs lag and midpoint frequencies."""
-        return self
-
     def mapped(self, left: Array, right: Array) -> Law | None:
         """Return the law for linearly mapped inputs, or ``None`` if this class has none."""
         return None

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bochner._base.arrays import Array, as_array, as_count
-from bochner.spectral.composite_laws import PAIRS, Convolution, Mapped
+from bochner.spectral.composite_laws import Convolution, Mapped
 from bochner.spectral.feature_factors import Envelope, FeatureFactor, multiplied
 from bochner.spectral.frequencies import Frequencies
 from bochner.spectral.laws import Law, NoMeasureError
@@ -325,12 +325,6 @@ class SpectralMeasure:
         if len(split) == len(self.parts):
             return self
         return replace(self, parts=tuple(split), allocation=ByMass())
-
-    def paired(self, pairs: str) -> "SpectralMeasure":
-        """Return the measure with pairing rule ``pairs`` in its locally stationary parts."""
-        if pairs not in PAIRS:
-            raise ValueError(f"pairs must be one of 'matched', 'grid', got {pairs!r}.")
-        return self._with_laws(lambda law: law.paired(pairs))
 
     def mapped(self, left: Array, right: Array) -> "SpectralMeasure":
         """Return the measure of ``k(x left, y right)``; see :class:`Mapped`."""

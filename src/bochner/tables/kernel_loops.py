@@ -10,7 +10,7 @@ from numpy.typing import DTypeLike, NDArray
 
 from bochner._base.arrays import Array, Floats
 from bochner._base.compiling import compiled, inner
-from bochner._base.wave_loops import LOOSE
+from bochner._base.vector_loops import FASTER, LOOSE, add, copy
 
 _LOG2E = 1.4426950408889634
 """The logarithm of e to base two."""
@@ -189,7 +189,7 @@ def _add_polynomial(
         arguments[k] = -arguments[k]
 
 
-@inner(fastmath=LOOSE | {"reassoc"})
+@inner(fastmath=FASTER)
 def _product(values: Floats, coef: Floats) -> float:
     total = values[0] * coef[0]  # An initial 0.0 would be float64
     for k in range(1, values.size):
@@ -280,7 +280,7 @@ def add_kernel_products(
             for target in range(len(coef)):
                 out[i, target] += _product(parts[1], _part(coef, target, start, size))
             if values.shape[1] > 0:
-                _write(parts[1], _part(values, i, start, size))
+                copy(parts[1], _part(values, i, start, size))
 
 
 @compiled()
@@ -309,25 +309,13 @@ def add_residual_products(
             for k in range(count):
                 row, codes = rows[first + k], levels[first + k]
                 _tile(columns, is_root, profile, row, codes, start, parts, bits[:size])
-                _write(parts[1], _part(values, k, start, size))
+                copy(parts[1], _part(values, k, start, size))
         for k in range(count):
             i = first + k
             for target in range(len(coef)):
                 residual = targets[i, target] - _product(values[k], coef[target])
                 squares[target] += weights[i] * residual * residual
-                _add_scaled(weights[i] * residual, values[k], products[target])
-
-
-@inner(fastmath=LOOSE)
-def _add_scaled(factor: float, values: Floats, sums: Array) -> None:
-    for k in range(values.size):
-        sums[k] += factor * values[k]
-
-
-@inner()
-def _write(values: Floats, out: Floats) -> None:
-    for k in range(values.size):
-        out[k] = values[k]
+                add(weights[i] * residual, values[k], products[target])
 
 
 def scratch_of(dtype: DTypeLike, tile: int = _TILE) -> tuple[Floats, Bits]:

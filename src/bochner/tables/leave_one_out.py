@@ -14,7 +14,7 @@ from scipy.linalg import cho_solve, solve_triangular
 from bochner._base.arrays import Array, as_array, floored, jittered_cholesky, row_blocks
 from bochner._base.compiling import compiled
 from bochner._base.registry import register
-from bochner._base.wave_loops import LOOSE
+from bochner._base.vector_loops import FASTER
 from bochner.kernels import Exponential, Gaussian, Laplacian, Matern
 from bochner.kernels.distances import distances
 from bochner.kernels.stationary import matern_profile
@@ -260,7 +260,7 @@ def absolute_moments(weights: Array, X: Array) -> Array:
     return moments
 
 
-@compiled(fastmath=LOOSE | {"reassoc"})
+@compiled(fastmath=FASTER)
 def _add_moments(weights: Array, columns: Array, moments: Array) -> None:
     for j in range(columns.shape[0]):
         column = columns[j]

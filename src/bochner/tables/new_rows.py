@@ -125,11 +125,7 @@ class RowKnowledge:
 
     @classmethod
     def of(
-        cls,
-        states: Sequence[State],
-        known: KnownEntries,
-        n_rows: int,
-        trends: Mapping[str, float],
+        cls, states: Sequence[State], known: KnownEntries, n_rows: int, trends: Mapping[str, float]
     ) -> "RowKnowledge":
         """Return the rules of a model of ``n_rows`` rows, of which some are ``known``."""
         share = min(1.0, MOST_SCORED / n_rows)

@@ -258,10 +258,7 @@ def _repeats(counts: Array) -> NDArray[np.int64]:
 
 
 def _in_order_of_entries(
-    X: object,
-    y: NDArray[np.generic],
-    others: Sequence[NDArray[Any] | None],
-    warn_of_copies: bool,
+    X: object, y: NDArray[np.generic], others: Sequence[NDArray[Any] | None], warn_of_copies: bool
 ) -> NDArray[np.intp] | None:
     """Return an order of rows that depends only on their entries; ``None`` if all rows differ."""
     entries = [y, *(other for other in others if other is not None)]

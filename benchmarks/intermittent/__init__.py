@@ -1,0 +1,1 @@
+"""Series of counts that are mostly zero, next to methods for intermittent demand."""
