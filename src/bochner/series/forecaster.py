@@ -133,7 +133,7 @@ class Forecaster(BaseEstimator):
     def fit(
         self, y: object, X: object = None, *, times: object = None, callback: Callback | None = None
     ) -> Self:
-        """Fit a model to each series; eight or more series share what they have in common.
+        """Fit a model to each series; eight or more share seasons, effects of inputs and priors.
 
         Raises ``TypeError`` if values, inputs or times are not numbers or dates. Raises
         ``ValueError`` if times do not increase, values are constant, infinite, fewer than eight or
@@ -144,8 +144,7 @@ class Forecaster(BaseEstimator):
         ----------
         y : array-like of shape (n,), pandas Series, DataFrame, or mapping of str to such
             Values in order of time, NaN for an unknown value. The columns of a data frame and the
-            entries of a mapping are several series; a data frame of ``ds`` and ``y`` is one. Eight
-            or more series share seasons, effects of inputs, growth and priors of parameters. The
+            entries of a mapping are several series; a data frame of ``ds`` and ``y`` is one. The
             model is learned from the latest 10,000 values, up to the last known one.
         X : array-like of shape (n, d) or DataFrame, default=None
             Inputs whose future values are also known, such as indicators of holidays. If ``y`` is a
@@ -163,12 +162,11 @@ class Forecaster(BaseEstimator):
         unfit(self)
         y = indexed(y)
         group = several(y)
-        progress, rows = Progress(callback), {}
+        options, rows, fitted = self._options(Progress(callback)), {}, {}
         for name, one in (group or {_ONE: y}).items():
             inputs = X.get(name) if isinstance(X, dict) and group is not None else X
             shown = None if group is None else name
             rows[name] = taken_series(one, inputs, times, self.transformation, shown)
-        options, fitted = self._options(progress), {}
         laws = panel_laws(rows, options) if len(rows) >= FEWEST_SERIES else {}
         for name, one in rows.items():
             (rng,) = generators(self.random_state, 1)  # Equal to a separate fit to this series
