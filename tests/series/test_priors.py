@@ -134,10 +134,10 @@ def test_series_without_dates():
 
 
 def test_few_years_have_no_scale():
-    """At most 25 yearly values are square roots; more of them are compared, and so are months."""
-    for n, name in ((25, "YS"), (26, "YS"), (25, "MS")):
+    """At most 54 yearly values are square roots; more of them are compared, and so are months."""
+    for n, name in ((54, "YS"), (55, "YS"), (54, "MS")):
         candidates = ["none", "sqrt", "log"]
         kind = "year" if name == "YS" else "month"
-        expected = ["sqrt"] if (n, name) == (25, "YS") else candidates
+        expected = ["sqrt"] if (n, name) == (54, "YS") else candidates
         assert PRIORS[kind].scales(candidates, n) == expected
     assert PRIORS["year"].scales(["none"], 10) == ["none"]  # Values below zero

@@ -67,7 +67,8 @@ class Forecaster(BaseEstimator):
         Transformation of the values that is modelled. ``"auto"`` compares the transformations that
         the values allow: ``"sqrt"`` needs values of zero or more, ``"log"`` values above zero.
         ``"floor"`` models nonnegative values untransformed and replaces negative forecasts by zero;
-        ``"auto"`` takes it in place of ``"none"`` if two or more values are zero and none is below.
+        ``"auto"`` takes it in place of ``"none"`` if two or more values are zero and none is below,
+        and ``"sqrt"`` for at most 54 yearly values.
         ``"counts"`` is a negative binomial law of whole numbers; ``"auto"`` takes it if all values
         are whole numbers and more than half are zero.
     find_cycle : bool, default=True
