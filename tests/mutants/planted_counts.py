@@ -17,14 +17,6 @@ from bochner.series.count_mixture import CountMixture
 for check, owner, function, name, old, new in (
     (assert_mixture, CountMixture, "_distribution", "a_quantile_is_one_too_low", "+ 1.0", "+ 2.0"),
     (
-        assert_mixture,
-        CountMixture,
-        "variance",
-        "counts_are_poisson",
-        "self.variances +",
-        "self.means +",
-    ),
-    (
         assert_chain,
         count_levels,
         "transitions",

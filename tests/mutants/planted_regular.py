@@ -75,7 +75,16 @@ plant_inner(
     "backward",
     gradients_ignore_the_first_variance=("d_total += d_middle[0, 0] / total**2", "pass"),
 )
-plant_inner(regular_loops, "write_entries", states_have_no_partners=("moves[1, i].real", "0.0"))
+plant_inner(
+    regular_loops,
+    "write_entries",
+    states_have_no_partners=("sign * decay * math.sin(h * turn)", "0.0"),
+)
+plant_inner(
+    regular_loops,
+    "add_chain_rule",
+    gradients_ignore_memory=("of_memory += a * own[place]", "of_memory += 0.0 * own[place]"),
+)
 plant_inner(
     regular_loops,
     "_end",

@@ -1,7 +1,5 @@
 """Bugs in rows, horizons, zeros and units of series, with the tests that notice them."""
 
-from functools import partial
-
 from mutants.registry import edit, plant_edits, planted
 from series import test_calibration, test_forecaster_rows, test_series_law
 from series import test_value_transformations as test_mixture
@@ -12,28 +10,15 @@ from bochner.series import fitted_series, series_rows
 from bochner.series import series_model as units
 from bochner.series.series_law import SeriesLaw
 from bochner.series.series_model import SeriesUnits
-from bochner.series.value_transformations import Floor, Logarithm, PredictiveMixture, SquareRoot
+from bochner.series.value_transformations import PredictiveMixture, SquareRoot
 
 planted(
     lambda: test_mixture.assert_atom("sqrt"),
     test_forecaster_rows.assert_zeros,
     name="a_square_root_of_zero_has_no_probability",
 )(lambda patch: patch.setattr(SquareRoot, "has_floor", False))
-for owner, transformation, shift, old, new in (
-    (Floor, "floor", -2.2, "second - first**2", "variances"),
-    (SquareRoot, "sqrt", -2.2, "fourth - second**2", "of_squares"),
-    (Logarithm, "log", 0.0, "means + 0.5 * variances", "means"),
-):
-    planted(
-        partial(test_mixture.assert_variances, transformation, shift),
-        name=f"variances_of_{transformation}_are_those_of_another_law",
-    )(edit(owner, "moments", old, new))
-planted(
-    lambda: test_mixture.assert_variances("log"), name="a_variance_is_that_of_a_normal_interval"
-)(
-    lambda patch: patch.setattr(
-        PredictiveMixture, "variance", lambda mixture: PredictiveMixture.std(mixture) ** 2
-    )
+planted(test_mixture.assert_std, name="deviations_do_not_include_the_spread_of_the_means")(
+    edit(PredictiveMixture, "std", "(means - mean) ** 2", "0.0 * (means - mean)")
 )
 
 planted(test_forecaster_rows.assert_positions, name="positions_count_from_the_rows_of_the_fit")(

@@ -51,11 +51,6 @@ class CountMixture:
         lower, upper = self.quantiles(ndtr(np.array([-1.0, 1.0]))).T
         return as_array(0.5 * (upper - lower))
 
-    def variance(self) -> Array:
-        """Return the variances (h,)."""
-        spread = self.variances + (self.means - self.centre()) ** 2
-        return as_array(np.sum(self.weights * spread, axis=0))
-
     def quantiles(self, levels: Array) -> Array:
         """Return quantiles (h, q): the least counts whose probability of no more is a level."""
         shape = self.means.shape[1], len(levels)

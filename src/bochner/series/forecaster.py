@@ -430,11 +430,6 @@ class Forecaster(BaseEstimator):
         fitted = self._fitted().series_
         return SeriesForecasts.at(fitted, self.is_single_, horizon, X)
 
-    def _variance(self, horizon: object, X: object) -> Any:
-        """Return the variances of new values, in the shape of ``predict``."""
-        forecasts = self._forecasts(horizon, X)
-        return forecasts.framed(forecasts.laws(), lambda law: law.variance())
-
     def _options(self, progress: Progress) -> Options:
         with single_threaded_blas() as n_threads:
             n_threads = threads_for(self.n_jobs, n_threads)

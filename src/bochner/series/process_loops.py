@@ -1,8 +1,7 @@
 """Compiled transitions of the processes of series over one step, and derivatives by parameters.
 
 The formulas are those of `bochner.series.components` and `bochner.series.trends`,
-which handle arrays of steps. Here they handle one step and scalars; complex-step differentiation
-(a small imaginary part of one parameter) gives the derivatives.
+which handle arrays of steps. Here they handle one step and scalars, with derivatives.
 """
 
 import math
@@ -18,16 +17,8 @@ from bochner._base.compiling import inner
 LEVEL, SLOPE, LINE, WALK, VARIATION, REMAINDER, WAVES, INPUTS, SHIFTS = range(9)
 """Kinds of processes. Inputs and shifts of the level have no states: they are coefficients."""
 
-_TINY = 1e-100  # Imaginary increment of a parameter: its square vanishes in float64 next to one
 _SMALL = 0.02
 """Decay over a step below which a power series gives the variance of an integrated slope."""
-
-_MOST_PARAMETERS = 4
-"""Largest number of parameters of a process: waves with harmonics and a learned period."""
-
-
-Numbers = NDArray[np.complex128]
-"""Numbers whose imaginary parts are derivatives, in units of `_TINY`."""
 
 
 class Form(NamedTuple):
@@ -63,136 +54,6 @@ class Entries(NamedTuple):
     scales: Array
 
 
-@inner(error_model="numpy")
-def _exp(x: complex) -> complex:
-    value = math.exp(x.real)
-    return complex(value, value * x.imag)
-
-
-@inner(error_model="numpy")
-def _loss(x: complex) -> complex:
-    """Return ``1 - exp(-x)``."""
-    return complex(-math.expm1(-x.real), math.exp(-x.real) * x.imag)
-
-
-@inner(error_model="numpy")
-def _integrated(x: complex, decay: complex) -> complex:
-    if x.real < _SMALL:
-        terms = 2 / 3 - x / 2 + 7 * x * x / 30 - x * x * x / 12 + 31 * x * x * x * x / 1260
-        return x * x * x * terms
-    return 2.0 * x - 3.0 + 4.0 * decay - decay * decay
-
-
-@inner(error_model="numpy")
-def _write_process(
-    kind: int, constants: Array, theta: Numbers, dt: float, moves: Numbers, extra: Numbers
-) -> None:
-    """Write a process's ``own``, ``other``, ``initial`` to ``moves``, the rest to ``extra``."""
-    for i in range(7):
-        extra[i] = 0.0
-    if kind <= WALK:
-        moves[0, 0], moves[1, 0], moves[2, 0] = 1.0, 0.0, constants[0]
-    if kind in (SLOPE, LINE):
-        diffusion, rate = _exp(theta[0]), _exp(theta[1])
-        x = rate * dt
-        decay, loss = _exp(-x), _loss(x)
-        moves[1, 0] = loss / rate
-        moves[0, 1], moves[1, 1] = decay, 0.0
-        moves[2, 1] = diffusion / (2.0 * rate) if kind == SLOPE else 0.0
-        extra[0] = diffusion / (2.0 * rate * rate * rate) * _integrated(x, decay)
-        extra[1] = diffusion * _loss(2.0 * x) / (2.0 * rate)
-        extra[2] = diffusion * loss * loss / (2.0 * rate * rate)
-        extra[4] = constants[1] if kind == LINE else 0.0
-    elif kind == WALK:
-        moves[1, 0] = dt
-        moves[0, 1], moves[1, 1], moves[2, 1] = 1.0, 0.0, constants[1]
-        extra[0] = _exp(theta[0]) * dt
-    elif kind == VARIATION:
-        moves[0, 0], moves[1, 0] = _exp(-dt * _exp(-theta[1])), 0.0
-        moves[2, 0] = _exp(2.0 * theta[0])
-    elif kind == REMAINDER:
-        moves[0, 0], moves[1, 0] = _exp(-dt * _exp(-theta[2])), 0.0
-        total = _exp(2.0 * theta[0])
-        moves[2, 0] = total / (1.0 + _exp(-theta[1]))
-        extra[3] = total / (1.0 + _exp(theta[1]))
-    elif kind == INPUTS:
-        extra[5] = _exp(2.0 * theta[0])
-    elif kind == SHIFTS:
-        extra[6] = constants[0]
-    elif kind == WAVES:
-        n_harmonics = int(constants[0])
-        total, decay = _exp(2.0 * theta[0]), _exp(-dt * _exp(-theta[1]))
-        turn = 2.0 * np.pi * dt / constants[1] + 0.0j
-        fall = -2.0 * _exp(theta[2]) if n_harmonics > 1 else 0.0j
-        if constants[2] > 0.0:
-            turn = 2.0 * np.pi * dt * _exp(-theta[3 if n_harmonics > 1 else 2])
-        for h in range(n_harmonics):
-            angle = (h + 1.0) * turn
-            cosine, sine = math.cos(angle.real), math.sin(angle.real)
-            along = decay * complex(cosine, -sine * angle.imag)
-            across = decay * complex(sine, cosine * angle.imag)
-            variance = total * _exp(fall * math.log(h + 1.0))
-            for i in range(2):
-                moves[0, 2 * h + i], moves[2, 2 * h + i] = along, variance
-                moves[1, 2 * h + i] = across if i == 0 else -across
-
-
-@inner(error_model="numpy")
-def _place(form: Form, part: int, theta: Array, near: Numbers) -> tuple[int, int, int]:
-    """Copy a process's parameters to ``near``; return their number, start and stop of states."""
-    first, count = form.parameters[part], form.parameters[part + 1] - form.parameters[part]
-    for i in range(count):
-        near[i] = theta[first + i]
-    return count, form.states[part], form.states[part + 1]
-
-
-@inner(error_model="numpy")
-def write_entries(form: Form, theta: Array, entries: Entries) -> None:
-    """Write the model entries at parameters ``theta`` (k,)."""
-    near, extra = np.zeros(_MOST_PARAMETERS, np.complex128), np.zeros(7, np.complex128)
-    moves = np.zeros((3, entries.own.size), np.complex128)
-    for i in range(3):
-        entries.trend[i] = 0.0
-    for i in range(4):
-        entries.scales[i] = 0.0
-    for part in range(form.kinds.size):
-        _, first, last = _place(form, part, theta, near)
-        _write_process(form.kinds[part], form.constants[part], near, form.step, moves, extra)
-        for i in range(last - first):
-            place = form.order[first + i]
-            entries.own[place] = moves[0, i].real
-            entries.other[place] = moves[1, i].real
-            entries.initial[place] = moves[2, i].real
-        for i in range(3):
-            entries.trend[i] += extra[i].real
-        for i in range(4):
-            entries.scales[i] += extra[3 + i].real
-
-
-@inner(error_model="numpy")
-def add_chain_rule(form: Form, theta: Array, slopes: Entries, gradient: Array) -> None:
-    """Add derivatives by parameters (k,) to ``gradient``, given derivatives by the entries."""
-    near, extra = np.zeros(_MOST_PARAMETERS, np.complex128), np.zeros(7, np.complex128)
-    moves = np.zeros((3, slopes.own.size), np.complex128)
-    for part in range(form.kinds.size):
-        count, first, last = _place(form, part, theta, near)
-        for parameter in range(count):
-            near[parameter] += complex(0.0, _TINY)
-            _write_process(form.kinds[part], form.constants[part], near, form.step, moves, extra)
-            total = 0.0
-            for i in range(last - first):
-                place = form.order[first + i]
-                total += slopes.own[place] * moves[0, i].imag
-                total += slopes.other[place] * moves[1, i].imag
-                total += slopes.initial[place] * moves[2, i].imag
-            for i in range(3):
-                total += slopes.trend[i] * extra[i].imag
-            for i in range(4):
-                total += slopes.scales[i] * extra[3 + i].imag
-            gradient[form.parameters[part] + parameter] += total / _TINY
-            near[parameter] = near[parameter].real
-
-
 UNKNOWN, LINE_SLOPE, INPUT, SHIFT = range(4)
 """Kinds of coefficients: an unknown value, with a flat prior; the slope of a line, the effect of an
 input, and a shift of the level, with prior variances in `Entries.scales`."""
@@ -200,6 +61,151 @@ input, and a shift of the level, with prior variances in `Entries.scales`."""
 _LOG_TWO_PI = 1.8378770664093453  # log(2 pi), of normal densities
 
 _inner = partial(inner, error_model="numpy")
+
+
+@_inner()
+def _integrated(x: float, decay: float) -> tuple[float, float]:
+    """Return ``f = 2 x - 3 + 4 decay - decay**2``, and ``d log(f) / d log(x) - 3``."""
+    if x < _SMALL:
+        series = 2 / 3 - x * (1 / 2 - x * (7 / 30 - x * (1 / 12 - x * (31 / 1260))))
+        slope = -x * (1 / 2 - x * (14 / 30 - x * (3 / 12 - x * (124 / 1260))))
+        return x * x * x * series, slope / series
+    value = 2.0 * x - 3.0 + 4.0 * decay - decay * decay
+    return value, 2.0 * x * (1.0 - decay) * (1.0 - decay) / value - 3.0
+
+
+@_inner()
+def write_entries(form: Form, theta: Array, entries: Entries) -> None:
+    """Write the model entries at parameters ``theta`` (k,)."""
+    own, other, initial, constants = entries.own, entries.other, entries.initial, form.constants
+    scales, dt = entries.scales, form.step
+    for part in range(form.kinds.size):
+        kind, p, first = form.kinds[part], form.parameters[part], form.states[part]
+        if kind == SHIFTS:
+            scales[SHIFT] = constants[part, 0]
+        elif kind == INPUTS:
+            scales[INPUT] = math.exp(2.0 * theta[p])
+        elif kind >= VARIATION:
+            turn, fall, _ = _wave(form, part, theta)
+            size, memory = math.exp(2.0 * theta[p]), p + 1
+            if kind == REMAINDER:
+                memory = p + 2
+                scales[0] = size / (1.0 + math.exp(theta[p + 1]))
+                size /= 1.0 + math.exp(-theta[p + 1])
+            decay = math.exp(-dt * math.exp(-theta[memory]))
+            for i in range(form.states[part + 1] - first):
+                place, h = form.order[first + i], i // 2 + 1.0
+                sign = 1.0 - 2.0 * (i % 2)
+                own[place] = decay * math.cos(h * turn)
+                other[place] = sign * decay * math.sin(h * turn)
+                initial[place] = size * math.exp(fall * math.log(h))
+        else:
+            place = form.order[first]
+            own[place], initial[place] = 1.0, constants[part, 0]
+            if kind != LEVEL:
+                _write_slope(form, theta, entries)
+
+
+@_inner()
+def _wave(form: Form, part: int, theta: Array) -> tuple[float, float, int]:
+    """Return the first harmonic's angle over a step, the exponent of variances, and a parameter.
+
+    The parameter is the learned period, and zero if the period is known.
+    """
+    if form.kinds[part] != WAVES:
+        return 0.0, 0.0, 0
+    p, fall, period = form.parameters[part] + 2, 0.0, form.constants[part, 1]
+    if form.constants[part, 0] > 1.0:
+        fall = -2.0 * math.exp(theta[p])
+        p += 1
+    if form.constants[part, 2] > 0.0:
+        return math.tau * form.step * math.exp(-theta[p]), fall, p
+    return math.tau * form.step / period, fall, 0
+
+
+@_inner()
+def _write_slope(form: Form, theta: Array, entries: Entries) -> None:
+    """Write the entries of the slope of a trend, which is the first process."""
+    kind, place, slope, trend = form.kinds[0], form.order[0], form.order[1], entries.trend
+    diffusion, dt = math.exp(theta[0]), form.step
+    entries.own[slope], entries.initial[slope] = 1.0, form.constants[0, 1]
+    if kind == WALK:
+        entries.other[place] = dt
+        trend[0] = diffusion * dt
+        return
+    rate = math.exp(theta[1])
+    decay, loss, stationary = (
+        math.exp(-rate * dt),
+        -math.expm1(-rate * dt),
+        diffusion / (2.0 * rate),
+    )
+    entries.own[slope], entries.other[place] = decay, loss / rate
+    if kind == LINE:
+        entries.scales[LINE_SLOPE] = form.constants[0, 1]
+    entries.initial[slope] = stationary if kind == SLOPE else 0.0
+    trend[0] = stationary / (rate * rate) * _integrated(rate * dt, decay)[0]
+    trend[1] = stationary * loss * (1.0 + decay)
+    trend[2] = stationary * loss * loss / rate
+
+
+@_inner()
+def add_chain_rule(
+    form: Form, theta: Array, entries: Entries, slopes: Entries, gradient: Array
+) -> None:
+    """Add derivatives by parameters (k,) to ``gradient``, given derivatives by the entries."""
+    own, other, scales = entries.own, entries.other, entries.scales
+    for part in range(form.kinds.size):
+        kind, p, first = form.kinds[part], form.parameters[part], form.states[part]
+        if kind == INPUTS:
+            gradient[p] += 2.0 * slopes.scales[INPUT] * scales[INPUT]
+        elif kind in (SLOPE, LINE, WALK):
+            _add_slope_of_slope(form, theta, entries, slopes, gradient)
+        elif kind in (VARIATION, REMAINDER, WAVES):
+            turn, fall, last = _wave(form, part, theta)
+            of_size, of_memory, of_fall, of_angle = 0.0, 0.0, 0.0, 0.0
+            for i in range(form.states[part + 1] - first):
+                place, h = form.order[first + i], i // 2 + 1.0
+                a, b = slopes.own[place], slopes.other[place]
+                of_initial = slopes.initial[place] * entries.initial[place]
+                of_size += of_initial
+                of_memory += a * own[place] + b * other[place]
+                of_fall += of_initial * math.log(h)
+                of_angle += h * (1.0 - 2.0 * (i % 2)) * (a * other[place] - b * own[place])
+            memory = p + 1
+            if kind == REMAINDER:
+                memory = p + 2
+                noise, of_noise = 1.0 / (1.0 + math.exp(theta[p + 1])), slopes.scales[0] * scales[0]
+                gradient[p + 1] += of_size * noise - of_noise * (1.0 - noise)
+                of_size += of_noise
+            gradient[p] += 2.0 * of_size
+            gradient[memory] += of_memory * form.step * math.exp(-theta[memory])
+            if fall != 0.0:
+                gradient[p + 2] += of_fall * fall
+            if last > 0:
+                gradient[last] += of_angle * turn
+
+
+@_inner()
+def _add_slope_of_slope(
+    form: Form, theta: Array, entries: Entries, slopes: Entries, gradient: Array
+) -> None:
+    """Add derivatives by the parameters of a trend, which is the first process."""
+    kind, place, slope = form.kinds[0], form.order[0], form.order[1]
+    a, b = entries.trend[0] * slopes.trend[0], entries.trend[1] * slopes.trend[1]
+    c, d = entries.trend[2] * slopes.trend[2], 0.0
+    if kind == SLOPE:
+        d = entries.initial[slope] * slopes.initial[slope]
+    gradient[0] += a + b + c + d
+    if kind != WALK:
+        x, decay = math.exp(theta[1]) * form.step, entries.own[slope]
+        share = -x * decay / math.expm1(-x)  # d log(1 - decay) / d log(rate)
+        gradient[1] += (
+            (slopes.other[place] * entries.other[place] + 2.0 * c) * (share - 1.0)
+            + b * (2.0 * share * decay / (1.0 + decay) - 1.0)
+            + a * _integrated(x, decay)[1]
+            - slopes.own[slope] * x * decay
+            - d
+        )
 
 
 class Coefficients(NamedTuple):

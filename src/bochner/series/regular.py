@@ -250,7 +250,7 @@ def _fill(
         if has_slopes and np.isfinite(values[place]):
             slopes = _no_entries(s)
             backward(rows, entries, history, coefficients, slopes)
-            add_chain_rule(form, theta[place], slopes, gradients[place])
+            add_chain_rule(form, theta[place], entries, slopes, gradients[place])
         if has_states:
             _end(rows, entries, history, coefficients, states, place)
 

@@ -19,6 +19,7 @@ Kalman, "A new approach to linear filtering and prediction problems", 1960. De J
 interpolation with the state-space model", Journal of the American Statistical Association, 1989.
 """
 
+import math
 from typing import NamedTuple
 
 import numpy as np
@@ -153,7 +154,8 @@ def filtered(
         error=np.full(n, np.nan),
         variance=np.full(n, np.nan),
     )
-    return _filter(y, weights, steps, first, initial, noise, states), states
+    mean, cov, work = first.copy(), initial.copy(), np.empty((s + 1, s))
+    return _filter(y, weights, steps, mean, cov, noise, states, work), states
 
 
 @inner(fastmath=FASTER)
@@ -179,7 +181,9 @@ def moments_ahead(
     _check(weights, steps, initial, first)
     _check_groups(groups, n_groups, weights.shape[1])
     mean, variance = np.zeros((2, len(weights), n_groups + 1))
-    _fill_ahead(weights, steps, first.copy(), initial.copy(), groups, mean, variance)
+    n_states = weights.shape[1]
+    work, part = np.empty((n_states + 1, n_states)), np.zeros((n_groups, n_states))
+    _fill_ahead(weights, steps, first.copy(), initial.copy(), groups, mean, variance, work, part)
     return mean, variance
 
 
@@ -192,10 +196,11 @@ def _fill_ahead(
     groups: NDArray[np.int64],
     mean: Array,
     variance: Array,
+    work: Array,
+    part: Array,
 ) -> None:
     n, s = weights.shape
     n_groups = mean.shape[1] - 1
-    work, part = np.empty((s + 1, s)), np.zeros((n_groups, s))
     for t in range(n):
         if t > 0:
             _moved(state, cov, steps, steps.which[t], work)
@@ -230,25 +235,25 @@ def _filter(
     y: Array,
     weights: Array,
     steps: Steps,
-    first: Array,
-    initial: Array,
+    mean: Array,
+    cov: Array,
     noise: float,
     states: Filtered,
+    work: Array,
 ) -> float:
     n, s = weights.shape
-    mean, cov, work = first.copy(), initial.copy(), np.empty((s + 1, s))
     evidence = 0.0
     for t in range(n):
         if t > 0:
             _moved(mean, cov, steps, steps.which[t], work)
-        if not np.isnan(y[t]):
+        if not math.isnan(y[t]):
             weight, g = weights[t], states.gain[t]
             for i in range(s):
                 g[i] = dot(cov[i], weight)
             total = noise + dot(g, weight)
             v = y[t] - dot(mean, weight)
             states.error[t], states.variance[t] = v, total
-            evidence -= 0.5 * (np.log(total) + v * v / total + _LOG_TWO_PI)
+            evidence -= 0.5 * (math.log(total) + v * v / total + _LOG_TWO_PI)
             add(v / total, g, mean)
             for i in range(s):
                 add(-g[i] / total, g, cov[i])
@@ -298,7 +303,7 @@ def _add_slopes(weights: Array, steps: Steps, states: Filtered, derivatives: Slo
     d_mean, d_cov = np.zeros(s), derivatives.initial
     work, before, buffer = np.empty((s + 1, s)), np.empty((s, s)), np.empty(s)
     for t in range(n - 1, -1, -1):
-        if not np.isnan(states.error[t]):
+        if not math.isnan(states.error[t]):
             d_noise += _back_through_value(d_mean, d_cov, weights[t], states, t, buffer)
         if t == 0:
             break
@@ -380,7 +385,7 @@ def _fill_moments(
             variance[t, g] = total
         if t == 0:
             break
-        if not np.isnan(states.error[t]):
+        if not math.isnan(states.error[t]):
             _learn_value(later, spread, weight, states, t, buffer)
         k = steps.which[t]
         _carried(later, spread, steps.own[k], back[k], steps.partner, work)

@@ -10,12 +10,6 @@ from scipy.special import log_ndtr, logsumexp, ndtr, ndtri
 
 from bochner._base.arrays import Array, Mask, as_array, row_blocks
 
-_FAR = 9.0
-"""Ratio of mean to standard deviation above which a normal law has a negligible probability below
-zero (less than 1e-18)."""
-
-_INVERSE_ROOT = 1.0 / np.sqrt(2.0 * np.pi)  # Standard normal density at zero
-
 
 class MonotoneTransformation(ABC):
     """A monotone function, its inverse and the logarithm of its derivative."""
@@ -56,10 +50,6 @@ class MonotoneTransformation(ABC):
     def log_slope(self, values: Array) -> Array:
         """Return the logarithm of the derivative at values (n,)."""
 
-    @abstractmethod
-    def moments(self, means: Array, variances: Array) -> tuple[Array, Array]:
-        """Return means and variances of values whose transforms are normal."""
-
 
 class Identity(MonotoneTransformation):
     """The identity."""
@@ -75,9 +65,6 @@ class Identity(MonotoneTransformation):
     def log_slope(self, values: Array) -> Array:
         return np.zeros_like(values)
 
-    def moments(self, means: Array, variances: Array) -> tuple[Array, Array]:
-        return means, variances
-
 
 class Floor(Identity):
     """The identity with a floor at zero: forecasts below zero are zero."""
@@ -88,11 +75,6 @@ class Floor(Identity):
     def back(self, transformed: Array) -> Array:
         values: Array = np.maximum(transformed, 0.0)
         return values
-
-    def moments(self, means: Array, variances: Array) -> tuple[Array, Array]:
-        _, first, second, *_ = _moments_above_zero(means, variances)
-        is_far = means > _FAR * np.sqrt(variances)
-        return first, np.where(is_far, variances, second - first**2)
 
 
 class WholeNumbers(Floor):
@@ -122,12 +104,6 @@ class SquareRoot(MonotoneTransformation):
         log_slope: Array = -np.log(2.0) - 0.5 * np.log(values)
         return log_slope
 
-    def moments(self, means: Array, variances: Array) -> tuple[Array, Array]:
-        _, _, second, _, fourth = _moments_above_zero(means, variances)
-        is_far = means > _FAR * np.sqrt(variances)
-        of_squares = 2.0 * variances * (2.0 * means**2 + variances)
-        return second, np.where(is_far, of_squares, fourth - second**2)
-
 
 class Logarithm(MonotoneTransformation):
     """The logarithm, for changes in proportion to the level."""
@@ -143,22 +119,6 @@ class Logarithm(MonotoneTransformation):
 
     def log_slope(self, values: Array) -> Array:
         return -np.log(values)
-
-    def moments(self, means: Array, variances: Array) -> tuple[Array, Array]:
-        with np.errstate(over="ignore"):  # Overflow to infinity
-            expected = np.exp(means + 0.5 * variances)
-            return expected, np.expm1(variances) * expected**2
-
-
-def _moments_above_zero(means: Array, variances: Array) -> list[Array]:
-    """Return P(x > 0) and E[max(x, 0)^k] for k = 1 to 4, of normal x."""
-    std = np.sqrt(variances)
-    scores = means / std
-    density = _INVERSE_ROOT * np.exp(-0.5 * scores**2)
-    moments = [ndtr(scores), means * ndtr(scores) + std * density]
-    for k in (2, 3, 4):  # Integration by parts
-        moments.append(means * moments[-1] + (k - 1) * variances * moments[-2])
-    return moments
 
 
 TRANSFORMATIONS: Mapping[str, MonotoneTransformation] = MappingProxyType(
@@ -250,15 +210,8 @@ class PredictiveMixture:
             lower, upper = self.quantiles(ndtr(np.array([-1.0, 1.0]))).T
             half: Array = 0.5 * (upper - lower)
             return half
-        return np.sqrt(self.variance())
-
-    def variance(self) -> Array:
-        """Return the variances (h,) of the values; infinite where they overflow."""
-        means, variances = self._function.moments(self.means, self.variances)
-        with np.errstate(over="ignore", invalid="ignore"):
-            mean = self.weights @ means
-            total: Array = self.weights @ (variances + (means - mean) ** 2)
-        return np.where(np.isnan(total), np.inf, total)
+        means, mean = self.means, self.weights @ self.means
+        return np.sqrt(self.weights @ (self.variances + (means - mean) ** 2))
 
     def quantiles(self, levels: Array) -> Array:
         """Return quantiles (h, q) at levels (q,) strictly between zero and one."""
