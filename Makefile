@@ -35,7 +35,7 @@ TORCH := tests/adapters
 ADAPTERS := adapters/torch.py adapters/botorch.py
 
 .PHONY: help demo test test-all test-slow test-bounds test-ecosystem test-engines test-torch coverage lint types imports doctest check docs dist lowest audit \
-        bench bench-published bench-real bench-unlike bench-text bench-reading bench-forecasts bench-competitions bench-intermittent bench-gaussian bench-schemes bench-indefinite bench-asymmetric bench-attention bench-bank bench-gabasr bench-digmm bench-processes bench-glm bench-evidence bench-first bench-speed bench-many bench-payoff clean
+        bench bench-published bench-real bench-unlike bench-text bench-reading bench-forecasts bench-competitions bench-intermittent bench-panels bench-gaussian bench-schemes bench-indefinite bench-asymmetric bench-attention bench-bank bench-gabasr bench-digmm bench-processes bench-glm bench-evidence bench-first bench-speed bench-many bench-payoff clean
 
 help:  ## List the targets
 	@sed -n 's/^\([a-z-]*\):.*## /\1|/p' $(MAKEFILE_LIST) | awk -F'|' '{printf "%-15s %s\n", $$1, $$2}'
@@ -119,7 +119,7 @@ audit: | $(BIN)/python  ## Look for known vulnerabilities of what is installed
 	$(BIN)/python -m pip install --quiet pip-audit
 	$(BIN)/python -m pip_audit --skip-editable
 
-bench: bench-published bench-real bench-unlike bench-text bench-reading bench-forecasts bench-competitions bench-intermittent bench-gaussian bench-schemes bench-indefinite bench-asymmetric bench-attention bench-bank bench-gabasr bench-digmm bench-processes bench-glm bench-evidence bench-first bench-speed bench-many bench-payoff  ## Run every benchmark; DATA=folder of data sets, OUT=results
+bench: bench-published bench-real bench-unlike bench-text bench-reading bench-forecasts bench-competitions bench-intermittent bench-panels bench-gaussian bench-schemes bench-indefinite bench-asymmetric bench-attention bench-bank bench-gabasr bench-digmm bench-processes bench-glm bench-evidence bench-first bench-speed bench-many bench-payoff  ## Run every benchmark; DATA=folder of data sets, OUT=results
 
 bench-published: $(VENV)/.bench  ## Errors, densities and intervals on published splits and folds, next to other methods
 	$(BIN)/python -m benchmarks published $(FLAGS) --out "$(OUT)"
@@ -147,6 +147,9 @@ bench-forecasts: $(VENV)/.forecasts  ## Forecasts from several origins, next to 
 
 bench-competitions: $(VENV)/.forecasts  ## Series of the M3 and M4 competitions, next to other methods
 	$(BIN)/python -m benchmarks competitions $(FLAGS) --out "$(OUT)"
+
+bench-panels: $(VENV)/.forecasts  ## Short series of panels, fitted together and one by one, next to other methods
+	$(BIN)/python -m benchmarks panels $(FLAGS) --out "$(OUT)"
 
 bench-intermittent: $(VENV)/.forecasts  ## Counts that are mostly zero, next to methods for intermittent demand
 	$(BIN)/python -m benchmarks intermittent $(FLAGS) --out "$(OUT)"
