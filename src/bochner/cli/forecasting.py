@@ -12,6 +12,7 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
+from bochner._base.names import listed
 from bochner._base.number_texts import counted, number
 from bochner._base.progress import Progress
 from bochner.cli.options import fraction_option, read_options
@@ -190,6 +191,11 @@ def _read(
         notes += [note] if note else []
         later = join_dates(later, keep)[0] if note and later is not None else later
     columns = series_columns(frame, first, options.time, options.series, known)
+    used = {columns.time, *options.target, options.series, *known}
+    if others := [repr(str(name)) for name in frame.columns if name not in used]:
+        verb = "is" if len(others) == 1 else "are"
+        known_ahead = "--known takes inputs whose later values are known."
+        notes.append(f"{listed(others)} {verb} not used; {known_ahead}")
     if len(options.target) > 1:
         frame, columns = stacked(frame, options.target, columns, later)
         later = None
