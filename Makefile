@@ -24,18 +24,14 @@ LOWEST := tests/kernels/test_kernels.py tests/fuzz/test_model_files.py \
 # Tests with other libraries, which are passed over where those are not installed.
 ECOSYSTEM := tests/adapters/test_mapie.py tests/files/test_pickle_and_skops.py
 
-# Tests with local engines of Ray and Spark, which are passed over where those are not installed.
-ENGINES := tests/engines/test_engines.py tests/engines/test_many_rows_on_engines.py \
-           tests/engines/test_tables_fitted.py tests/engines/test_tables_predicted.py
-
 # Tests with torch, which are passed over where it is not installed.
 TORCH := tests/adapters
 
 # Modules whose examples need libraries that `make test` does not install.
 ADAPTERS := adapters/torch.py adapters/botorch.py
 
-.PHONY: help demo test test-all test-slow test-bounds test-ecosystem test-engines test-torch coverage lint types imports doctest check docs dist lowest audit \
-        bench bench-published bench-real bench-unlike bench-text bench-reading bench-forecasts bench-competitions bench-intermittent bench-gaussian bench-schemes bench-indefinite bench-asymmetric bench-attention bench-bank bench-gabasr bench-digmm bench-processes bench-glm bench-evidence bench-first bench-speed bench-many bench-payoff clean
+.PHONY: help demo test test-all test-slow test-bounds test-ecosystem test-torch coverage lint types imports doctest check docs dist lowest audit \
+        bench bench-published bench-real bench-unlike bench-text bench-reading bench-forecasts bench-competitions bench-intermittent bench-panels bench-gaussian bench-schemes bench-indefinite bench-asymmetric bench-attention bench-bank bench-gabasr bench-digmm bench-processes bench-glm bench-evidence bench-first bench-speed bench-many bench-payoff clean
 
 help:  ## List the targets
 	@sed -n 's/^\([a-z-]*\):.*## /\1|/p' $(MAKEFILE_LIST) | awk -F'|' '{printf "%-15s %s\n", $$1, $$2}'
@@ -59,11 +55,6 @@ test-ecosystem: | $(BIN)/python  ## Run the tests with MAPIE and skops in an env
 	$(PYTHON) -m venv $(VENV)/ecosystem
 	$(VENV)/ecosystem/bin/python -m pip install --quiet --editable '.[ecosystem]'
 	$(SERIAL) $(VENV)/ecosystem/bin/python -m pytest -q -p no:cacheprovider -m "slow or thorough or not slow" $(ECOSYSTEM)
-
-test-engines: | $(BIN)/python  ## Run the tests with Ray and Spark, which needs Java 17, in an environment of their own; ten million rows take some minutes
-	$(PYTHON) -m venv $(VENV)/engines
-	$(VENV)/engines/bin/python -m pip install --quiet --editable '.[engines]'
-	$(SERIAL) $(VENV)/engines/bin/python -m pytest -q -p no:cacheprovider -m "slow or thorough or not slow" $(ENGINES)
 
 # torch by itself first: the version that the tests are made for, and one download to watch.
 test-torch: | $(BIN)/python  ## Run the tests of torch modules and the BoTorch model, in an environment of their own
@@ -119,7 +110,7 @@ audit: | $(BIN)/python  ## Look for known vulnerabilities of what is installed
 	$(BIN)/python -m pip install --quiet pip-audit
 	$(BIN)/python -m pip_audit --skip-editable
 
-bench: bench-published bench-real bench-unlike bench-text bench-reading bench-forecasts bench-competitions bench-intermittent bench-gaussian bench-schemes bench-indefinite bench-asymmetric bench-attention bench-bank bench-gabasr bench-digmm bench-processes bench-glm bench-evidence bench-first bench-speed bench-many bench-payoff  ## Run every benchmark; DATA=folder of data sets, OUT=results
+bench: bench-published bench-real bench-unlike bench-text bench-reading bench-forecasts bench-competitions bench-intermittent bench-panels bench-gaussian bench-schemes bench-indefinite bench-asymmetric bench-attention bench-bank bench-gabasr bench-digmm bench-processes bench-glm bench-evidence bench-first bench-speed bench-many bench-payoff  ## Run every benchmark; DATA=folder of data sets, OUT=results
 
 bench-published: $(VENV)/.bench  ## Errors, densities and intervals on published splits and folds, next to other methods
 	$(BIN)/python -m benchmarks published $(FLAGS) --out "$(OUT)"
@@ -147,6 +138,9 @@ bench-forecasts: $(VENV)/.forecasts  ## Forecasts from several origins, next to 
 
 bench-competitions: $(VENV)/.forecasts  ## Series of the M3 and M4 competitions, next to other methods
 	$(BIN)/python -m benchmarks competitions $(FLAGS) --out "$(OUT)"
+
+bench-panels: $(VENV)/.forecasts  ## Short series of panels, fitted together and one by one, next to other methods
+	$(BIN)/python -m benchmarks panels $(FLAGS) --out "$(OUT)"
 
 bench-intermittent: $(VENV)/.forecasts  ## Counts that are mostly zero, next to methods for intermittent demand
 	$(BIN)/python -m benchmarks intermittent $(FLAGS) --out "$(OUT)"

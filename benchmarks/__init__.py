@@ -19,6 +19,7 @@ from benchmarks.harness import Benchmark, Cell, Options, Part, grid, render, run
 from benchmarks.indefinite.benchmark import INDEFINITE
 from benchmarks.intermittent.benchmark import INTERMITTENT
 from benchmarks.many import MANY
+from benchmarks.panels.benchmark import PANELS
 from benchmarks.payoff import PAYOFF
 from benchmarks.processes.benchmark import PROCESSES
 from benchmarks.published.benchmark import PUBLISHED
@@ -53,6 +54,7 @@ BENCHMARKS: Mapping[str, Benchmark] = {
             REAL,
             FORECASTS,
             COMPETITIONS,
+            PANELS,
             INTERMITTENT,
             GAUSSIAN,
             SCHEMES_BENCHMARK,

@@ -19,8 +19,6 @@ OPTIONAL = (
     "onnx",
     "pandas",
     "pyarrow",
-    "pyspark",
-    "ray",
     "rich",
     "typer",
 )

@@ -13,7 +13,8 @@ from report.says import mean_error, says
 from rich.console import Console
 from sklearn.metrics import confusion_matrix, log_loss
 
-from bochner.cli import evaluating, explaining, forecasting, screen
+from bochner.cli import explaining, forecasting, screen
+from bochner.cli import predicting as evaluating
 from bochner.cli.json_documents import evaluation_record, fit_record
 from bochner.cli.predicting import rounded
 from bochner.comparison.contenders import OURS

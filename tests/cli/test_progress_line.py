@@ -8,7 +8,7 @@ from time import sleep
 import pytest
 
 from bochner import FitProgress
-from bochner.cli.progress_line import Activity, reporting
+from bochner.cli.output import Activity, reporting
 
 
 class Clock:

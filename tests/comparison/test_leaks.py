@@ -7,9 +7,8 @@ import pandas as pd
 import pytest
 
 from bochner.comparison import study
-from bochner.comparison.leaks import Leak, leaks
 from bochner.comparison.split import split_rows
-from bochner.comparison.study import measured_studies, table_facts
+from bochner.comparison.study import Leak, leaks, measured_studies, table_facts
 from bochner.comparison.verdict import suspicion
 from bochner.files.columns import read_column
 

@@ -5,7 +5,7 @@ from itertools import pairwise
 import numpy as np
 import pandas as pd
 import pytest
-from engines.engines import Deadly, InProcess, visits
+from engines.engines import InProcess
 from engines.rows import LABELS, NEW, SIGNAL, WEIGHT, X, Y, relative_error
 from flat_parameters import flat
 
@@ -150,35 +150,3 @@ def test_many_rows_choose_the_kernel_by_a_sample(monkeypatch):
     ratio = np.divide(scales, ridge().fit(X, Y).kernel_.length_scale)
     assert ratio.min() > 0.5
     assert ratio.max() < 2.0
-
-
-def test_a_killed_worker_changes_nothing(real_engine, tmp_path):
-    parts = cut(X, Y)
-    expected = ridge().fit(placed(real_engine, parts)).coef_
-    log = tmp_path / "visits"
-    parts[2] = Deadly(parts[2], str(log))
-    found = ridge().fit(placed(real_engine, parts)).coef_
-    assert visits(log) == 4
-    np.testing.assert_array_equal(found, expected)
-
-
-@pytest.mark.slow
-def test_spark_data_frames_are_fitted_by_their_columns(spark_here):
-    table = pd.DataFrame(X, columns=["a", "b", "c"]).assign(y=Y, weight=WEIGHT)
-    parts = spark_here.session.createDataFrame(table).repartition(5)
-    rows = PartitionedRows(spark_here, parts, target="y", sample_weight="weight")
-    there = ridge(length_scale=1.0).fit(rows)
-    assert there.feature_names_in_.tolist() == ["a", "b", "c"]
-    here = ridge(length_scale=1.0).fit(table[["a", "b", "c"]], Y, WEIGHT)
-    assert relative_error(there.coef_, here.coef_) < EXACT
-
-
-@pytest.mark.slow
-def test_blocks_of_a_ray_dataset_are_fitted_by_their_columns(ray_here):
-    data = pytest.importorskip("ray.data")
-    table = pd.DataFrame(X, columns=["a", "b", "c"]).assign(y=Y)
-    parts = data.from_pandas([part for (part,) in cut(table)]).to_pandas_refs()
-    there = ridge().fit(PartitionedRows(ray_here, parts, target="y"))
-    here = ridge().fit(table[["a", "b", "c"]], Y)
-    assert there.feature_names_in_.tolist() == ["a", "b", "c"]
-    assert relative_error(there.coef_, here.coef_) < EXACT

@@ -10,7 +10,7 @@ from bochner import TableRegressor
 from bochner.files.identifiers import has_words
 from bochner.tables.encoder import TableEncoder
 from bochner.tables.encodings import output_names, scale_numbers
-from bochner.tables.left_out_groups import Removal
+from bochner.tables.level_means import Removal
 from bochner.tables.trees import TreeInputs
 
 RANKS = {"Junior": -0.4, "Senior": 0.3, "Lead": 0.5, "Assistant": -0.2, "Chief": 0.9, "Deputy": 0.1}

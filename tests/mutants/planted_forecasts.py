@@ -8,7 +8,7 @@ from series import test_forecaster, test_forecaster_periods, test_holidays
 from bochner import Forecaster
 from bochner.comparison import forecast_fits as origins
 from bochner.comparison import forecast_words, simple_forecasts
-from bochner.series import calendars, component_search, rolling_origins
+from bochner.series import calendars, component_search, parameter_posterior, rolling_origins
 from bochner.series.component_search import Searcher
 from bochner.series.fitted_series import SeriesForecasts
 from bochner.series.series_law import SeriesLaw
@@ -53,12 +53,17 @@ plant_edits(simple_forecasts, "theta_forecast", check_theta,
     the_whole_slope_is_followed=("0.5 * slope", "slope"),
     seasons_are_added_to_logarithms=("if is_positive else forecast + pattern", "if False else 0"),
 )  # fmt: skip
-plant_edits(Searcher, "_renamed",
+plant_edits(
+    Searcher,
+    "_renamed",
     lambda: test_forecaster_periods.check_seasons("a short fluctuation of days"),
     fluctuations_are_seasons=("if is_season else SHORT_TERM", "if True else SHORT_TERM"),
-)  # fmt: skip
-plant_edits(component_search, "_with_shorter",
+)
+plant_edits(
+    parameter_posterior,
+    "with_shorter",
     test_forecaster_periods.test_weekends_have_other_hours_than_weekdays,
+    users=(component_search,),
     weekends_have_the_hours_of_weekdays=("_SHARED * ratio - 1, resolved", "1, resolved"),
 )  # fmt: skip
 

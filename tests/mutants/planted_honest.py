@@ -11,7 +11,7 @@ from mutants.registry import changes
 
 from bochner.linear.softmax_weights import fit_softmax
 from bochner.tables import encodings, table_rows, weighted_sum
-from bochner.tables.left_out_groups import Removal
+from bochner.tables.level_means import Removal
 
 
 def agrees(name, n, seeds=4):

@@ -11,7 +11,8 @@ from report import test_numbers
 
 from bochner.comparison import contenders, outcomes, verdict
 from bochner.comparison.outcomes import RareClass
-from bochner.plot import axis_ranges, regression_errors
+from bochner.plot import drawn_inputs as axis_ranges
+from bochner.plot import regression_errors
 from bochner.report import error_checks
 
 

@@ -10,8 +10,10 @@ from comparison import test_leaks, test_split
 from mutants.registry import plant_edits
 from tables import test_table_checks
 
-from bochner.comparison import leaks, split
-from bochner.tables import copied_rows, table_checks
+from bochner.comparison import split
+from bochner.comparison import study as leaks
+from bochner.tables import table_checks
+from bochner.tables import table_rows as copied_rows
 
 plant_edits(split, "split_table",
     test_split.test_rows_with_an_equal_identifier_are_held_out_together, users=(test_split,),

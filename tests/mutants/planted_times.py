@@ -11,7 +11,7 @@ from tables.test_left_out_groups import (
 
 from bochner.tables import later_stretches, learner, table_rows, weighted_sum
 from bochner.tables import later_stretches as origins
-from bochner.tables.left_out_groups import Removal
+from bochner.tables.level_means import Removal
 from bochner.tables.width_terms import WidthTerms
 
 plant_edits(origins, "over_stretches",

@@ -6,8 +6,9 @@ import numpy as np
 from laws import test_unlike_rows as laws
 from mutants.registry import edit, planted, replaces
 
-from bochner.tables import donor_forests, far_rows, new_rows, table_predictions
+from bochner.tables import donor_forests, new_rows, table_predictions
 from bochner.tables import encodings as known_entries
+from bochner.tables import new_rows as far_rows
 
 
 def fresh(check, *args, **options):

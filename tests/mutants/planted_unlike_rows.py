@@ -8,7 +8,7 @@ from report import test_numbers
 from tables import test_later_rows
 
 from bochner.comparison import outcomes
-from bochner.report import unlike_rows
+from bochner.report import accuracy as unlike_rows
 from bochner.tables import table_model
 from bochner.tables.new_rows import RowKnowledge
 

@@ -14,8 +14,8 @@ from bochner import (
 )
 from bochner.kernels import Gaussian, LocallyStationary, Polynomial, SpectralMixture
 from bochner.learned import Chains
+from bochner.plot.kernel_curves import SpectrumDisplay
 from bochner.plot.rankings import SharesDisplay
-from bochner.plot.spectra import SpectrumDisplay
 
 RNG = np.random.default_rng(0)
 CENTRE, WIDTHS, LENGTHS = np.array([1.0, -2.0]), np.array([3.0, 5.0]), np.array([0.5, 2.0])

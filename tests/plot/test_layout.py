@@ -9,10 +9,9 @@ from plot.layout import faults
 from bochner import plot
 from bochner.plot.class_errors import CalibrationDisplay, ConfusionDisplay, RocDisplay
 from bochner.plot.effects import EffectDisplay
-from bochner.plot.kernel_curves import KernelDisplay
+from bochner.plot.kernel_curves import KernelDisplay, SpectrumDisplay
 from bochner.plot.regression_errors import PredictionsDisplay, ResidualsDisplay
 from bochner.plot.series_plots import ForecastDisplay
-from bochner.plot.spectra import SpectrumDisplay
 from bochner.tables.sensitivity import Effect, VarianceShares
 
 RNG = np.random.default_rng(0)

@@ -1,7 +1,6 @@
 """Names and numbers as texts of a page."""
 
-from bochner.report.html_blocks import typeset
-from bochner.report.name_texts import cut, plain, quoted, short
+from bochner.report.html_blocks import cut, plain, quoted, short, typeset
 
 
 def test_names_that_could_do_harm_are_shown():

@@ -19,7 +19,8 @@ from bochner.comparison.contenders import CONSTANT
 from bochner.comparison.outcomes import Outcome
 from bochner.comparison.verdict import calibration, verdict
 from bochner.files.columns import read_column
-from bochner.report import accuracy, diagnostics, error_checks, unlike_rows
+from bochner.report import accuracy, diagnostics, error_checks
+from bochner.report import accuracy as unlike_rows
 from bochner.report import class_sections as classes
 from bochner.report import column_sections as columns
 from bochner.report import residual_section as residuals

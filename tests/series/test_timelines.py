@@ -1,5 +1,7 @@
 """Times of series: numbers, dates, months, and where a horizon leads."""
 
+from dataclasses import replace
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -28,6 +30,10 @@ REGULAR = [
 @pytest.mark.parametrize("index", REGULAR, ids=lambda index: str(index[:2].tolist()))
 def test_a_horizon_goes_on_as_the_index_does(index):
     timeline = timed(index[:24]).timeline
+    timeline.check()
+    if timeline.frequency is not None:
+        with pytest.raises(ValueError, match="requency"):
+            replace(timeline, frequency="sometimes").check()
     future = timeline.future(6)
     assert future.index.equals(index[24:]) or list(future.index) == list(index[24:])
     assert_allclose(future.numbers, timed(index).numbers[24:])

@@ -18,7 +18,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from bochner import TableRegressor
 from bochner.tables.encoder import TableEncoder
-from bochner.tables.left_out_groups import Removal
+from bochner.tables.level_means import Removal
 
 ENCODERS = [
     TableEncoder(),

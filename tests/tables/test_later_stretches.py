@@ -12,7 +12,7 @@ from tables.test_sum_of_laws import fitted
 from bochner.tables import weighted_sum
 from bochner.tables.kernel_laws import KernelLaw
 from bochner.tables.later_stretches import effective_number, fit_averaged, fit_over_stretches
-from bochner.tables.left_out_groups import Removal
+from bochner.tables.level_means import Removal
 from bochner.tables.weighted_sum import SumOfLaws
 
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_array_equal
 
-from bochner.tables.left_out_groups import Removal
+from bochner.tables.level_means import Removal
 from bochner.tables.observations import fold_numbers
 
 RNG = np.random.default_rng(0)

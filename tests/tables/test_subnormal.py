@@ -7,7 +7,7 @@ from numpy.testing import assert_allclose
 from bochner._base.arrays import floored
 from bochner.kernels import Exponential, Gaussian, Laplacian, Matern
 from bochner.tables import kernel_loops, leave_one_out
-from bochner.tables.kernel_columns import Blocks, LoopedKernel
+from bochner.tables.landmark_fits import Blocks, LoopedKernel
 from bochner.tables.leave_one_out import LearnedKernel
 
 KERNELS = (Laplacian, Gaussian, Exponential, Matern)

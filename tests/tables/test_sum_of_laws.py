@@ -15,7 +15,7 @@ from bochner.tables.fit_plan import _ROUGH, _SMOOTH, Effort
 from bochner.tables.kernel_laws import KernelLaw
 from bochner.tables.learner import Learner
 from bochner.tables.leave_one_out import Found, LearnedKernel
-from bochner.tables.left_out_groups import Removal
+from bochner.tables.level_means import Removal
 from bochner.tables.observations import Observations
 from bochner.tables.predictive import Predictive
 from bochner.tables.trees import TreeInputs

@@ -142,7 +142,7 @@ def evaluate(
     options = SimpleNamespace(**locals())
     check_model_file(model)
     find(file)
-    from bochner.cli.evaluating import evaluate_table
+    from bochner.cli.predicting import evaluate_table
 
     all_is_imported()
     evaluate_table(options)

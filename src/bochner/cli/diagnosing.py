@@ -12,8 +12,7 @@ from sklearn.preprocessing import MinMaxScaler, Normalizer
 from bochner._base.arrays import Array
 from bochner._base.limits import MOST_DIAGNOSED
 from bochner._base.number_texts import counted
-from bochner.cli.output import cells_table, facts_table, plain_text, print_blocks
-from bochner.cli.progress_line import reporting
+from bochner.cli.output import cells_table, facts_table, plain_text, print_blocks, reporting
 from bochner.files.errors import InputError
 from bochner.files.table_reading import read
 from bochner.kernels import Metric, UnitSphere

@@ -29,10 +29,10 @@ from bochner.cli.output import (
     is_standard_output,
     plain_text,
     print_blocks,
+    reporting,
     write_csv,
     write_json,
 )
-from bochner.cli.progress_line import reporting
 from bochner.cli.screen import print_shares, share_blocks
 from bochner.cli.stored_summary import print_summary
 from bochner.comparison.forecast_words import model_facts, shown_times

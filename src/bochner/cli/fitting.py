@@ -18,9 +18,9 @@ from bochner.cli.output import (
     check_report,
     noting_warnings,
     print_files,
+    reporting,
     write_json,
 )
-from bochner.cli.progress_line import reporting
 from bochner.cli.screen import print_studies
 from bochner.cli.stored_summary import stored
 from bochner.comparison.contenders import timed_fit

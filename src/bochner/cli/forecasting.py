@@ -28,10 +28,10 @@ from bochner.cli.output import (
     plain_text,
     print_blocks,
     print_files,
+    reporting,
     write_csv,
     write_json,
 )
-from bochner.cli.progress_line import reporting
 from bochner.comparison.contenders import OURS
 from bochner.comparison.forecast_fits import (
     OriginScores,

@@ -1,7 +1,9 @@
-"""`bochner predict`: predictions of a table as CSV."""
+"""`bochner predict` and `bochner evaluate`: predictions of a table, and their errors."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from dataclasses import replace
 from types import SimpleNamespace
 
 import numpy as np
@@ -12,15 +14,122 @@ from sklearn.base import BaseEstimator
 
 from bochner._base.arrays import Array, as_array
 from bochner._base.number_texts import counted
+from bochner.cli.json_documents import evaluation_record
 from bochner.cli.model_files import Fresh, fitted_rows, load_model, read_for, target_names
 from bochner.cli.options import fraction, fraction_option
-from bochner.cli.output import check_csv_output, is_standard_output, plain_text, write_csv
-from bochner.comparison.outcomes import METRICS, Outcome
-from bochner.comparison.study import Model, own_outcomes
+from bochner.cli.output import (
+    check_csv_output,
+    check_report,
+    is_standard_output,
+    plain_text,
+    print_blocks,
+    print_files,
+    reporting,
+    write_csv,
+    write_json,
+)
+from bochner.cli.screen import (
+    confusion_table,
+    groups_table,
+    print_checks,
+    print_errors,
+    scores_table,
+)
+from bochner.comparison.outcomes import KINDS_OF_ROWS, LEVEL, METRICS, OF_SPREAD, Outcome, by_group
+from bochner.comparison.study import (
+    Model,
+    Study,
+    measured_studies,
+    own_outcomes,
+    row_names,
+    table_facts,
+    versions,
+)
 from bochner.comparison.verdict import metric_text
 from bochner.files.errors import InputError
+from bochner.tables.table_checks import side_column
 from bochner.tables.table_classifier import TableClassifier
 from bochner.tables.table_regressor import TableRegressor
+
+_MOST_GROUPS = 12
+"""Largest number of groups shown, in order of size."""
+
+
+def evaluate_table(options: SimpleNamespace) -> None:
+    """Measure a model on a table, and show or write the results."""
+    path = options.file
+    if options.report is not None:
+        check_report(options.report, options.model, path)
+    with reporting() as progress:
+        progress(f"reading {path}")
+        model = load_model(options.model)
+        fresh = read_for(model, options)
+        if fresh.targets is None:
+            names = ", ".join(map(repr, target_names(model)))
+            raise InputError(
+                f"{path} has no row with a known target {names}: expected the column of the fit. "
+                f"`bochner predict` needs none. {fresh.unscored}".rstrip()
+            )
+        note, is_fitted = fitted_rows(model, fresh)
+        fresh = replace(fresh, notes=(*fresh.notes, note) if note else fresh.notes)
+        progress("predicting")
+        split = fresh.split(model)
+        studies = measured_studies(
+            model,
+            split,
+            target_names(model),
+            table_facts(fresh.features, str(path), fresh.notes),
+            level=float(model.record_.get("interval", LEVEL)),
+            is_analysed=options.report is not None,  # Shown only in reports
+            record={"command": f"bochner evaluate MODEL {path}", **versions()},
+            row_names=row_names(split.X_test, fresh.frame.get(model.record_.get("id"))),
+        )
+        groups = [_groups(study.own, fresh, options.group) for study in studies]
+        if options.report is not None:
+            from bochner.report import page
+
+            progress("writing the report")
+            page.write(studies, options.report)
+    if options.as_json:
+        write_json(evaluation_record(studies, groups, options.model))
+        return
+    console = Console()
+    for note in fresh.notes:
+        console.print(plain_text(note))
+    for study, of_groups in zip(studies, groups, strict=True):
+        _print(console, study, of_groups, options.group)
+        if others := of_new_rows(study.own, fresh, is_fitted):
+            title = f"Errors of the {len(others.y):,} rows that the fit did not have:"
+            print_blocks(console, plain_text(title), scores_table({"bochner": others}))
+    if options.report is not None:
+        console.print()
+        print_files(console, {"Report": options.report})
+
+
+def _groups(outcome: Outcome, fresh: Fresh, name: str | None) -> Mapping[str, Outcome]:
+    if name is None:
+        return {}
+    labels = side_column(fresh.frame.iloc[fresh.rows_with_targets], name, "group").raw
+    return by_group(replace(outcome, clusters=None), labels)
+
+
+def _print(
+    console: Console, study: Study, groups: Mapping[str, Outcome], group: str | None
+) -> None:
+    print_errors(console, study)
+    print_checks(console, study)
+    if study.is_classification:
+        print_blocks(console, confusion_table(study.own))
+    if kinds := study.by_kind:
+        named = {KINDS_OF_ROWS[kind]: outcome for kind, outcome in kinds.items()}
+        print_blocks(console, groups_table(named, "kind of rows", OF_SPREAD))
+    if groups and group is not None:
+        shown = dict(list(groups.items())[:_MOST_GROUPS])
+        print_blocks(console, groups_table(shown, group))
+        if others := list(groups.values())[_MOST_GROUPS:]:
+            n_rows = sum(len(outcome.y) for outcome in others)
+            console.print(f"{len(others)} more groups have {n_rows:,} rows: see --json.")
+
 
 _SHARE_OF_ERROR, _FEWEST_DIGITS, _MOST_DECIMALS = 2, 4, 300
 """Power of ten by which rounding is finer than the expected error, so that it adds less than 0.5 %

@@ -27,7 +27,7 @@ from bochner.series.rolling_origins import (
     seasonal_scale,
     symmetric_errors,
 )
-from bochner.series.series_rows import read_series
+from bochner.series.series_rows import read_series, taken_series
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -324,43 +324,51 @@ class Request:
 def forecast_each(
     all_series: Sequence[TableSeries], unfitted: Forecaster, request: Request, progress: Progress
 ) -> SeriesFits:
-    """Fit a model to every series and forecast it; raise the first error if none can be."""
-    models, series = {}, []
+    """Fit a model to all series and forecast each; raise the first error if none can be."""
+    is_single, series = request.columns.series is None, []
     errors: dict[str, TypeError | ValueError] = {}
+    planned: dict[str, tuple[TableSeries, int, pd.DataFrame | None]] = {}
     for one in all_series:
         try:
             steps = request.steps(one)
             X = request.inputs(one, steps)
-            n = len(one.values)
-            past, later = (None, None) if X is None else (X.iloc[:n], X.iloc[n:])
-            model = clone(unfitted)
-            if request.columns.series is None:
-                fitted = model.fit(one.values, past, callback=progress.relay)
-            else:
-                model.fit({one.name: one.values}, {one.name: past}, callback=progress.relay)
-                fitted = model.of(one.name)
+            past = None if X is None else X.iloc[: len(one.values)]
+            taken_series(one.values, past, None, unfitted.transformation, None)
+            planned[one.name] = one, steps, X
+        except (TypeError, ValueError) as error:
+            errors[one.name] = error
+    values = {name: one.values for name, (one, _, _) in planned.items()}
+    inputs = {
+        name: None if X is None else X.iloc[: len(one.values)]
+        for name, (one, _, X) in planned.items()
+    }
+    model = clone(unfitted)
+    if is_single and planned:
+        ((name, only),) = values.items()
+        model.fit(only, inputs[name], callback=progress.relay)
+    elif planned:
+        model.fit(values, inputs, callback=progress.relay)
+    for one, steps, X in planned.values():
+        try:
+            fitted = model if is_single else model.of(one.name)
+            later = None if X is None else X.iloc[len(one.values) :]
             horizon: Any = one.later[:steps] if len(one.later) >= steps else steps
             forecast = fitted.predict(horizon, later)
             ends = fitted.predict_interval(horizon, request.level, later)
             mean, lower, upper = map(as_array, (forecast, *ends))
-            name = request.columns.target if request.columns.series is None else one.name
+            name = request.columns.target if is_single else one.name
             times = forecast.index.rename(request.columns.time)
             paths = as_array(fitted.sample(horizon, _N_PATHS, later, random_state=0)).T
             unit = fitted.series_[ONE].timeline.unit_of_step
             law = mean, lower, upper
             series.append(SeriesForecast(name, one.values, times, *law, X, paths, unit))
-            models[one.name] = model
         except (TypeError, ValueError) as error:
             errors[one.name] = error
-    if not models:
+    if not series:
         raise next(iter(errors.values()))
-    joined = next(iter(models.values()))
-    for model in models.values():
-        joined.series_ |= model.series_
-    reasons = {
-        name: str(error).removeprefix(f"Series {name!r}: ") for name, error in errors.items()
-    }
-    return SeriesFits(joined, series, reasons)
+    model.series_ = {name: one for name, one in model.series_.items() if name not in errors}
+    reasons = {name: str(error) for name, error in errors.items()}
+    return SeriesFits(model, series, reasons)
 
 
 def past_scores(fits: SeriesFits, request: Request, progress: Progress) -> dict[str, OriginScores]:

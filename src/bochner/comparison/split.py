@@ -18,7 +18,7 @@ from bochner._base.arrays import Floats, Index, as_array
 from bochner._base.number_texts import counted
 from bochner.files.columns import labels, read_column
 from bochner.files.errors import InputError
-from bochner.tables import copied_rows
+from bochner.tables import table_rows as copied_rows
 from bochner.tables.table_checks import (
     Task,
     check_table,

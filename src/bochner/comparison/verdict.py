@@ -12,7 +12,6 @@ from bochner._base.arrays import Array, Mask, as_array
 from bochner._base.names import listed
 from bochner._base.number_texts import number, percent, percents, with_errors
 from bochner.comparison.contenders import CONSTANT
-from bochner.comparison.leaks import Leak
 from bochner.comparison.outcomes import (
     METRICS,
     SHARES,
@@ -21,7 +20,7 @@ from bochner.comparison.outcomes import (
     mean_score,
     outcome_coverage,
 )
-from bochner.comparison.study import Study
+from bochner.comparison.study import Leak, Study
 from bochner.tables.sensitivity import VarianceShares
 
 FUNCTIONS: Mapping[str, str] = MappingProxyType(

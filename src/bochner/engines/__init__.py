@@ -1,6 +1,5 @@
-"""Rows in the partitions of Dask, Ray, Spark, or another engine: see :doc:`/guide/dask`."""
+"""Rows in the partitions of Dask or another engine: see :doc:`/guide/dask`."""
 
-from bochner.engines.executor import Executor, RayExecutor, SparkExecutor
-from bochner.engines.partition_rows import PartitionedRows
+from bochner.engines.partition_rows import Executor, PartitionedRows
 
-__all__ = ["Executor", "PartitionedRows", "RayExecutor", "SparkExecutor"]
+__all__ = ["Executor", "PartitionedRows"]

@@ -10,8 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bochner._base.threads import single_threaded_blas
-from bochner.engines.executor import Executor
-from bochner.engines.partition_rows import Check, Names, PartitionedRows, refusal
+from bochner.engines.partition_rows import Check, Executor, Names, PartitionedRows, refusal
 from bochner.features.chunks import Chunk, ChunkSum, Given, RowChunks, Total
 
 SAMPLE_ROWS = 100_000

@@ -2,7 +2,7 @@
 
 import pickle
 from collections.abc import Callable, Sequence
-from functools import partial
+from functools import reduce
 from typing import Any
 from uuid import uuid4
 
@@ -14,10 +14,11 @@ from dask.sizeof import sizeof
 
 from bochner._base.arrays import MatrixLike
 from bochner.engines.collected import Collected
-from bochner.engines.executor import added, added_by_tree
 from bochner.engines.partition_rows import Check, PieceSplit
 from bochner.features.chunks import Chunk
 from bochner.features.row_sums import FeatureSums
+
+_FAN_IN = 4  # Number of values that one task adds, all of which it holds in memory
 
 
 class DaskExecutor:
@@ -30,8 +31,15 @@ class DaskExecutor:
 
     def tree_reduce(self, plus: Callable[[Any, Any], Any], handles: Sequence[Delayed]) -> Any:
         """Compute the values and return their sum, added a few at a time in a fixed order."""
-        add = partial(delayed(added, pure=False), plus)
-        return compute(added_by_tree(add, handles))[0] if handles else None
+        add = delayed(_added, pure=False)
+        while len(handles) > 1:
+            starts = range(0, len(handles), _FAN_IN)
+            handles = [add(plus, *handles[start : start + _FAN_IN]) for start in starts]
+        return compute(handles[0])[0] if handles else None
+
+
+def _added(plus: Callable[[Any, Any], Any], *values: object) -> Any:
+    return reduce(plus, values)
 
 
 def applied(sent: bytes, index: int, part: object) -> Any:

@@ -1,10 +1,10 @@
-"""Rows that engines hold in partitions, and their reading and checks on the workers."""
+"""Engines, the rows that they hold in partitions, and the checks of rows on the workers."""
 
 from collections.abc import Callable, Iterator
 from dataclasses import KW_ONLY, dataclass
 from functools import partial, reduce
 from operator import add
-from typing import Any, NoReturn
+from typing import Any, NoReturn, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,11 +24,53 @@ from bochner._base.checks import (
 )
 from bochner._base.frames import of_arrow, stacked
 from bochner._base.names import refuse_repeated
-from bochner.engines.executor import Executor
 from bochner.features.chunks import Chunk
 
 Names = tuple[str, ...] | None
 """Names of the columns of a data frame; ``None`` for an array, whose columns have no names."""
+
+
+class Executor(Protocol):
+    """An engine that applies functions to partitions on its workers, and adds up the results.
+
+    Any class with these two methods is an executor. Functions can be pickled, have no side effects,
+    and may be called again for a partition whose worker was lost.
+
+    Examples
+    --------
+    An executor in this process:
+
+    >>> from functools import reduce
+    >>> import numpy as np
+    >>> from bochner import KreinRidge
+    >>> from bochner.engines import PartitionedRows
+    >>> class Here:
+    ...     def map(self, function, parts):
+    ...         return [function(index, part) for index, part in enumerate(parts)]
+    ...
+    ...     def tree_reduce(self, plus, handles):
+    ...         return reduce(plus, handles) if handles else None
+    >>> X = np.random.default_rng(0).normal(size=(100, 2))
+    >>> parts = [(X[:50], X[:50, 0]), (X[50:], X[50:, 0])]
+    >>> model = KreinRidge(n_components=64, random_state=0).fit(PartitionedRows(Here(), parts))
+    >>> model.sums_.n_samples
+    100
+    """
+
+    def map(self, function: Callable[[int, Any], Any], parts: Any) -> Any:
+        """Return handles of ``function(index, part)`` for every part; the values stay on workers.
+
+        Indices count the parts from zero in a fixed order. A part is described in
+        :class:`PartitionedRows`, or is a list of such pieces, empty if it has no rows.
+        """
+
+    def tree_reduce(self, plus: Callable[[Any, Any], Any], handles: Any) -> Any:
+        """Return the sum of the values of :meth:`map`, or ``None`` without values.
+
+        ``plus`` is associative up to rounding, and not commutative: neighbours are added in the
+        order of the parts, as in ``plus(plus(a, b), plus(c, d))``. Results repeat to the last bit
+        if the grouping of the values does not depend on which values are ready first.
+        """
 
 
 @dataclass(frozen=True, slots=True)
@@ -198,7 +240,7 @@ class PartitionedRows:
     Parameters
     ----------
     executor : Executor
-        The engine, such as :class:`RayExecutor`.
+        The engine: an object with the methods of :class:`Executor`.
     parts : object
         The partitions, in the form that the executor takes. Each is a tuple ``(X, y)`` or
         ``(X, y, sample_weight)`` of NumPy arrays or data frames ``X``; or, with ``target``, a
@@ -220,7 +262,7 @@ class PartitionedRows:
             if isinstance(self.executor, type) or not callable(getattr(self.executor, name, None)):
                 raise TypeError(
                     f"executor must be an object with the methods map and tree_reduce, got "
-                    f"{self.executor!r}; pass RayExecutor(), for instance."
+                    f"{self.executor!r}."
                 )
         if isinstance(self.parts, Iterator):
             raise TypeError(
@@ -247,8 +289,7 @@ class PartitionedRows:
         Returns
         -------
         handles : object
-            What the executor's ``map`` returns: object references of Ray, an RDD of Spark. A
-            partition without rows has the value ``None``.
+            What the executor's ``map`` returns. A partition without rows has the value ``None``.
 
         Notes
         -----

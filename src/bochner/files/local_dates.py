@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from bochner.files.date_forms import ISO, DateForm, find_form
-from bochner.files.date_words import ENGLISH, DateWords, find_words
+from bochner.files.date_forms import ENGLISH, ISO, DateForm, DateWords, find_form, find_words
 from bochner.files.rules import SAMPLE_SIZE, first_present
 
 if TYPE_CHECKING:

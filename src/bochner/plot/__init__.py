@@ -15,11 +15,10 @@ changed.
 from bochner.plot.class_errors import calibration, confusion, roc
 from bochner.plot.display import Display, PanelLayout, to_svg
 from bochner.plot.effects import effect
-from bochner.plot.kernel_curves import kernel
+from bochner.plot.kernel_curves import kernel, spectrum
 from bochner.plot.rankings import comparison, interactions, relevance
 from bochner.plot.regression_errors import predictions, residuals
 from bochner.plot.series_plots import components, forecast
-from bochner.plot.spectra import spectrum
 
 __all__ = [
     "Display",

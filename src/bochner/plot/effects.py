@@ -10,8 +10,8 @@ from sklearn.base import BaseEstimator
 
 from bochner._base.arrays import Array, times_of
 from bochner.plot import axis_texts
-from bochner.plot.axis_ranges import are_skewed
 from bochner.plot.display import Display, PanelLayout
+from bochner.plot.drawn_inputs import are_skewed
 from bochner.plot.style import BAND, HEIGHT, WIDTH, Theme, look_of
 from bochner.tables.sensitivity import Effect
 

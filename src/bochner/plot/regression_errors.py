@@ -11,9 +11,16 @@ from sklearn.base import BaseEstimator
 from bochner._base.arrays import Array, as_array, as_level
 from bochner.comparison.outcomes import mean_and_std, with_ends, within
 from bochner.plot import axis_texts
-from bochner.plot.axis_ranges import Limits, are_skewed, central_limits, draw_points, n_beyond
 from bochner.plot.display import Display, PanelLayout
-from bochner.plot.drawn_inputs import column_of, drawn_values
+from bochner.plot.drawn_inputs import (
+    Limits,
+    are_skewed,
+    central_limits,
+    column_of,
+    draw_points,
+    drawn_values,
+    n_beyond,
+)
 from bochner.plot.style import BAND, DATA, MISSED, MODEL, MOST_VECTORS, WIDTH, Theme
 
 if TYPE_CHECKING:

@@ -13,11 +13,13 @@ from bochner.report.html_blocks import (
     Table,
     cells,
     counts,
+    cut,
     drawn,
     numbers,
+    quoted,
     shares,
+    short,
 )
-from bochner.report.name_texts import cut, quoted, short
 from bochner.report.subject import Subject
 
 _SIDE_BY_SIDE, _MOST_CLASSES = 10, 30

@@ -17,8 +17,18 @@ from bochner.comparison.verdict import LEAST_PAIR, no_pairs, of_used_columns, su
 from bochner.files.columns import clock_times, labels
 from bochner.plot.effects import EffectDisplay
 from bochner.plot.rankings import SharesDisplay
-from bochner.report.html_blocks import MOST_UNFOLDED, Block, Figure, Section, Table, cells, drawn
-from bochner.report.name_texts import joined, quoted, short
+from bochner.report.html_blocks import (
+    MOST_UNFOLDED,
+    Block,
+    Figure,
+    Section,
+    Table,
+    cells,
+    drawn,
+    joined,
+    quoted,
+    short,
+)
 from bochner.report.subject import Subject
 from bochner.tables.encodings import is_free_text
 from bochner.tables.sensitivity import Effect, VarianceShares

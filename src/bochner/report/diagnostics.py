@@ -12,9 +12,9 @@ from bochner._base.names import listed
 from bochner._base.number_texts import counted, percent, with_error
 from bochner.comparison.study import Study
 from bochner.files.identifiers import may_identify
-from bochner.report import error_checks, unlike_rows
-from bochner.report.html_blocks import Finding, Section, fine
-from bochner.report.name_texts import quoted
+from bochner.report import accuracy as unlike_rows
+from bochner.report import error_checks
+from bochner.report.html_blocks import Finding, Section, fine, quoted
 from bochner.report.residual_section import Drift, drifts
 from bochner.report.subject import Subject, subjects_of
 

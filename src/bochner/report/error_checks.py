@@ -8,8 +8,7 @@ from bochner._base.names import listed
 from bochner._base.number_texts import counted, number, percent, with_error
 from bochner.comparison.outcomes import METRICS, Score, mean_score, outcome_coverage
 from bochner.comparison.verdict import best_other, metric_texts
-from bochner.report.html_blocks import Finding, fine
-from bochner.report.name_texts import quoted
+from bochner.report.html_blocks import Finding, fine, quoted
 from bochner.report.residual_section import Drift, certain
 from bochner.report.subject import Subject
 

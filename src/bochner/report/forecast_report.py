@@ -29,8 +29,7 @@ from bochner.comparison.forecast_words import (
 )
 from bochner.comparison.simple_forecasts import REGRESSION
 from bochner.plot.series_plots import components, forecast
-from bochner.report.html_blocks import MOST_UNFOLDED, Block, Cell, Section, Table, drawn
-from bochner.report.name_texts import cut
+from bochner.report.html_blocks import MOST_UNFOLDED, Block, Cell, Section, Table, cut, drawn
 from bochner.report.page import Head, Title, rendered, write_page
 from bochner.series.forecaster import Forecaster
 from bochner.series.series_law import SeriesLaw

@@ -13,8 +13,18 @@ from bochner._base.number_texts import counted, entries, number, percent, with_e
 from bochner.files.columns import Column, labels
 from bochner.plot.drawn_inputs import drawn_values
 from bochner.plot.regression_errors import PredictionsDisplay, ResidualsDisplay
-from bochner.report.html_blocks import Block, Figure, Section, Table, cells, drawn, shares
-from bochner.report.name_texts import cut, quoted, short
+from bochner.report.html_blocks import (
+    Block,
+    Figure,
+    Section,
+    Table,
+    cells,
+    cut,
+    drawn,
+    quoted,
+    shares,
+    short,
+)
 from bochner.report.subject import Subject
 
 _MOST_BINS = 8

@@ -11,7 +11,7 @@ from bochner.comparison.outcomes import Outcome
 from bochner.comparison.study import Study
 from bochner.files.columns import Column, read_column
 from bochner.plot.drawn_inputs import series_of
-from bochner.report.name_texts import short
+from bochner.report.html_blocks import short
 from bochner.tables.encodings import output_names
 
 

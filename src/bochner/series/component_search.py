@@ -16,17 +16,21 @@ from bochner._base.threads import in_order, single_threaded_blas
 from bochner.series.breaks import NEW_BREAKS, Explained, find_breaks
 from bochner.series.calendar_patterns import CalendarPattern, CalendarSearch
 from bochner.series.components import SHORT_TERM, Waves
+from bochner.series.panel_priors import PanelLaw
 from bochner.series.parameter_posterior import (
     FEWEST_STEPS,
+    LINE_STRUCTURE,
     ROUNDED,
     Fit,
-    LaplaceApproximation,
     Season,
+    Selection,
     SeriesStructure,
     find_mode,
     log_densities,
     log_density,
     season_waves,
+    start_near,
+    with_shorter,
 )
 from bochner.series.priors import GENERAL, SeriesPriors
 from bochner.series.series_law import SeriesLaw
@@ -42,10 +46,6 @@ _FEWEST_SEASONS = 1.5
 
 _MOST_LINES = 3
 """Largest number of seasons found in the spectrum, in addition to seasons of the calendar."""
-
-_DAYS_OF_SEASON, _SHARED = 10, 3
-"""Most shorter seasons in a longer one for joint harmonics, and the number of harmonics of the
-shorter season that differ: hours of weekends differ from those of weekdays."""
 
 _REGULAR_CYCLES, _LONGER = 2.0, 1.5
 """Smallest memory of a reported cycle in periods, and its smallest length in longest seasons; other
@@ -93,14 +93,20 @@ class Searcher:
     follows_clock: Callable[[float], bool] = never
     priors: SeriesPriors = GENERAL
 
-    def first(self, rows: ScaledSeries, seasons: Sequence[Season]) -> Fit:
-        """Return the fit of a line plus those ``seasons`` that have enough periods in the rows."""
-        longest = np.ptp(rows.times) / _FEWEST_SEASONS * (1.0 + ROUNDED)
+    def first(
+        self,
+        rows: ScaledSeries,
+        seasons: Sequence[Season],
+        shared: SeriesStructure = LINE_STRUCTURE,
+        fewest: float = _FEWEST_SEASONS,
+    ) -> Fit:
+        """Return the fit of ``shared`` parts plus ``seasons`` with enough periods in the rows."""
+        longest = np.ptp(rows.times) / fewest * (1.0 + ROUNDED)
         shortest = FEWEST_STEPS * self.step * (1.0 - ROUNDED)
         usable = [season for season in seasons if shortest <= season.period <= longest]
         periods = [season.period for season in usable]
-        waves = tuple(_with_shorter(self._waves(season), periods, self.step) for season in usable)
-        return self.fit(rows, SeriesStructure(TRENDS[-1], waves))
+        waves = tuple(with_shorter(self._waves(season), periods, self.step) for season in usable)
+        return self.fit(rows, replace(shared, seasons=waves))
 
     def best(
         self, rows: ScaledSeries, first: Fit, find_seasons: bool, find_cycle: bool
@@ -138,8 +144,8 @@ class Searcher:
         if not share or self.progress.is_stopped:
             return list(fits), log_weights
         with single_threaded_blas():
-            structure = replace(fits[0].structure, trend=WalkWithDrift(self.priors.drift_share))
-            drift = self.fit(rows, structure, fits[0])
+            walk = WalkWithDrift(self.priors.drift_share, rise=fits[0].structure.rise)
+            drift = self.fit(rows, replace(fits[0].structure, trend=walk), fits[0])
         return [*fits, drift], np.append(log_weights + np.log1p(-share), np.log(share))
 
     def _within_reach(self, fits: Sequence[Fit]) -> list[Fit]:
@@ -157,7 +163,7 @@ class Searcher:
     def fit(self, rows: ScaledSeries, structure: SeriesStructure, near: Fit | None = None) -> Fit:
         """Return the fit of a structure; the search also starts at the mode of ``near``."""
         model = self._model(rows, structure)
-        start = None if near is None else _start(model, near.mode)
+        start = None if near is None else start_near(model, near.mode)
         return Fit(structure, find_mode(model, rows, start))
 
     def _model(self, rows: ScaledSeries, structure: SeriesStructure) -> SeriesModel:
@@ -222,7 +228,7 @@ class Searcher:
             cycle = self._cycle(period)
             structure = replace(best.structure, cycle=cycle)
             model = self._model(rows, structure)
-            theta = _start(model, best.mode)
+            theta = start_near(model, best.mode)
             place = model.place(cycle).start
             starts = np.tile(theta, (len(_CYCLE_SIZES), 1))
             starts[:, place] += np.array(_CYCLE_SIZES) * model.prior.std[place]
@@ -290,31 +296,10 @@ class Searcher:
         return [result for _, result in in_order(function, list(items), self.n_threads)]
 
 
-def _with_shorter(wave: Waves, periods: Sequence[float], step: float) -> Waves:
-    """Return a season with the harmonics that change the shape of shorter ``periods`` within it."""
-    count = wave.n_harmonics
-    for period in periods:
-        ratio = round(wave.period / period)
-        if 1 < ratio <= _DAYS_OF_SEASON and abs(wave.period - ratio * period) <= ROUNDED * ratio:
-            resolved = int(wave.period / (FEWEST_STEPS * step) + ROUNDED)
-            count = max(count, min(_SHARED * ratio - 1, resolved))
-    return replace(wave, n_harmonics=count)
-
-
 def _is_harmonic(period: float, season: float) -> bool:
     """Return whether a period, in ranges of the rows, is within resolution a part of a season."""
     number = season / period
     return number > _LONGER and abs(number - round(number)) < min(_NEAR_HARMONIC, season)
-
-
-def _start(model: SeriesModel, near: LaplaceApproximation) -> Array:
-    """Return start parameters: the mode's for parts of both models, prior means for new parts."""
-    theta: Array = model.prior.mean.copy()
-    for part in model.parts:
-        for shared_part in near.model.parts:
-            if part == shared_part:
-                theta[model.place(part)] = near.theta[near.model.place(shared_part)]
-    return theta
 
 
 _FEWEST_TURNS = 3.0
@@ -364,6 +349,9 @@ class Plan:
     priors: SeriesPriors = GENERAL
     find_breaks: bool = True
     calendar: CalendarSearch | None = None
+    panel: PanelLaw | None = None
+    input_names: Sequence[str] = ()
+    fewest_periods: float = _FEWEST_SEASONS
 
 
 def learn(
@@ -379,6 +367,15 @@ def learn(
     The indicators of the returned patterns follow the inputs of the law. Unknown values are NaN.
     ``clock`` (n,) is local time minus time; None without a time zone.
     """
+    selection = select(times, values, inputs, plan, clock)
+    plan.progress("drawing from the posterior of the parameters")
+    return SeriesLaw.of(selection, rng, plan.n_threads), selection.patterns
+
+
+def select(
+    times: Array, values: Array, inputs: Array, plan: Plan, clock: Array | None
+) -> Selection:
+    """Return the structures that are chosen for a series, with their fits and weights."""
     name, units, searcher, fit = _compared(times, values, inputs, clock, plan)
     rows = units.rows(times, TRANSFORMATIONS[name].forward(values), inputs, clock)
     explained = Explained.nothing(rows, fit)
@@ -402,9 +399,8 @@ def learn(
     if fit is not unbroken:
         fits, rows_of_fits = [*fits, unbroken], [*rows_of_fits, all_rows]
         log_weights = np.append(log_weights + np.log1p(-NEW_BREAKS), np.log(NEW_BREAKS))
-    plan.progress("drawing from the posterior of the parameters")
     weighted = fits, log_weights, rows_of_fits, outliers, all_rows.values[outliers]
-    return SeriesLaw.of(*weighted, name, units, rng, plan.n_threads), patterns
+    return Selection(*weighted, name, units, patterns)
 
 
 def _compared(
@@ -441,7 +437,12 @@ def _first(
         plan.priors,
     )
     seasons = [Season(float(units.ranges(length)), label) for length, label in plan.seasons]
-    fit = searcher.first(units.rows(times, transformed, inputs, clock), seasons)
+    shared = LINE_STRUCTURE
+    if plan.panel is not None:
+        unit, by_clock = plan.panel.unit(values, name, units), searcher.follows_clock
+        shared = plan.panel.structure(unit, units, seasons, by_clock, plan.input_names)
+    rows = units.rows(times, transformed, inputs, clock)
+    fit = searcher.first(rows, seasons, shared, plan.fewest_periods)
     known_values = values[np.isfinite(values)]
     slopes = function.log_slope(positive(known_values) if function.changes_scale else known_values)
     density = fit.score + float(np.sum(slopes)) - len(known_values) * np.log(units.deviation)

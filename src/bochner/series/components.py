@@ -34,6 +34,10 @@ SHIFT_STD = 3.0
 """Prior standard deviation of a shift of the level, in standard deviations of the values."""
 
 
+_EFFECT = 0.3
+"""Prior median of the standard deviation of effects of inputs, in deviations of the values."""
+
+
 SHORT_TERM = "remainder"
 """Name of the component of short-term variation, irregular cycles included."""
 
@@ -82,6 +86,11 @@ class SeriesProcess(ABC):
     @abstractmethod
     def partners(self) -> NDArray[np.int64]:
         """Index (s,) of the other state on which each state depends, or else the state's index."""
+
+    @property
+    def mean(self) -> Array:
+        """Prior means (s,) of the states; states whose means are not zero never change."""
+        return np.zeros(len(self.partners))
 
     @abstractmethod
     def move(self, theta: RealOrComplex, dt: Array) -> StateTransition:
@@ -269,18 +278,34 @@ class Waves(SeriesProcess):
 @register
 @dataclass(frozen=True, slots=True)
 class Inputs(SeriesProcess):
-    """Linear effects of standardised known inputs, with one prior variance for all effects."""
+    """Linear effects of standardised known inputs, with one prior variance for all effects.
+
+    ``means`` are prior means of the first effects, from other series; those of the others are zero.
+    ``std`` is the prior median of the standard deviation of the effects around such means. The
+    states are the effects divided by ``units`` (d,), so that effects without means vary more.
+    """
 
     n_inputs: int
     name: str = "inputs"
+    means: tuple[float, ...] = ()
+    std: float = _EFFECT
 
     def __post_init__(self) -> None:
-        if self.n_inputs < 1:
-            raise ValueError("effects of inputs need at least one")
+        if self.n_inputs < 1 or len(self.means) > self.n_inputs or not self.std > 0.0:
+            raise ValueError("effects need an input, at most as many means, and a deviation")
 
     @property
     def priors(self) -> tuple[Prior, ...]:
-        return (around(0.3, 4.5, power=1),)
+        return (around(self.std, 1.5 if self.means else 4.5, power=1),)
+
+    @property
+    def units(self) -> Array:
+        """Units (d,) of the states."""
+        return np.where(np.arange(self.n_inputs) < len(self.means), 1.0, _EFFECT / self.std)
+
+    @property
+    def mean(self) -> Array:
+        return np.array([*self.means, *[0.0] * (self.n_inputs - len(self.means))])
 
     @property
     def form(self) -> CompiledForm:
@@ -298,7 +323,7 @@ class Inputs(SeriesProcess):
         return np.repeat(np.exp(2.0 * theta[..., :1]), self.n_inputs, axis=-1)
 
     def weights(self, times: Array, inputs: Array, clock: Array | None = None) -> Array:
-        return inputs
+        return inputs * self.units
 
 
 @register
@@ -335,3 +360,57 @@ class LevelShifts(SeriesProcess):
     def weights(self, times: Array, inputs: Array, clock: Array | None = None) -> Array:
         weights: Array = (times[:, None] >= np.array(self.times)).astype(np.float64)
         return weights
+
+
+@register
+@dataclass(frozen=True, slots=True)
+class SharedSeason(SeriesProcess):
+    r"""A season that other series share: harmonics whose coefficients have a known normal law.
+
+    The coefficients of :math:`\cos(2 \pi h t / p)` and :math:`\sin(2 \pi h t / p)` in turn, in
+    calendar time, are :math:`F z` with :math:`z \sim N(m, 9 I)`. ``factors`` are the columns of F
+    (2 H, K) one after the other, ``means`` are m (K,), and ``phase`` is the part of the period
+    before the first row.
+    """
+
+    period: float
+    phase: float
+    means: tuple[float, ...]
+    factors: tuple[float, ...]
+    name: str
+    by_clock: bool = False
+
+    def __post_init__(self) -> None:
+        count = len(self.means)
+        if not (count and self.period > 0.0) or len(self.factors) % (2 * count):
+            raise ValueError("a shared season needs a period, and pairs of factors for each mean")
+
+    @property
+    def priors(self) -> tuple[Prior, ...]:
+        return ()
+
+    @property
+    def mean(self) -> Array:
+        return np.array(self.means)
+
+    @property
+    def form(self) -> CompiledForm:
+        return SHIFTS, (SHIFT_STD**2, 0.0, 0.0)
+
+    @property
+    def partners(self) -> NDArray[np.int64]:
+        return np.arange(len(self.means))
+
+    def move(self, theta: RealOrComplex, dt: Array) -> StateTransition:
+        ones = np.ones((len(dt), len(self.means)))
+        return StateTransition(ones, 0.0 * ones, 0.0 * ones, 0.0 * ones)
+
+    def initial(self, theta: RealOrComplex) -> RealOrComplex:
+        return np.full((*theta.shape[:-1], len(self.means)), SHIFT_STD**2)
+
+    def weights(self, times: Array, inputs: Array, clock: Array | None = None) -> Array:
+        local = times if clock is None or not self.by_clock else times + clock
+        factors = np.reshape(self.factors, (len(self.means), -1)).T
+        turns = (self.phase + local / self.period)[:, None] * np.arange(1, len(factors) // 2 + 1)
+        waves = np.stack((np.cos(2.0 * np.pi * turns), np.sin(2.0 * np.pi * turns)), axis=-1)
+        return np.ascontiguousarray(waves.reshape(len(times), -1) @ factors)

@@ -16,6 +16,7 @@ from bochner.series.calendar_patterns import CalendarPattern, CalendarSearch
 from bochner.series.component_search import Plan, learn
 from bochner.series.count_law import CountLaw, learn_counts
 from bochner.series.count_mixture import CountMixture
+from bochner.series.panel_priors import PanelLaw
 from bochner.series.priors import GENERAL, PRIORS, SeriesPriors
 from bochner.series.series_law import SeriesLaw
 from bochner.series.series_model import ScaledSeries, SeriesUnits
@@ -160,44 +161,76 @@ class FittedSeries:
             raise ValueError(f"the last time is {scaled:g} ranges, and its row {law.times[-1]:g}")
 
 
+class Options(NamedTuple):
+    """Options of `bochner.Forecaster` for the fit of one series."""
+
+    periods: str | Iterable[float | str]
+    find_cycle: bool
+    find_breaks: bool
+    transformation: str
+    n_threads: int
+    progress: Progress
+
+
 def fitted_series(
-    series: SeriesRows,
-    periods: str | Iterable[float | str],
-    find_cycle: bool,
-    find_breaks: bool,
-    transformation: str,
-    n_threads: int,
-    progress: Progress,
-    rng: Generator,
+    series: SeriesRows, options: Options, rng: Generator, panel: PanelLaw | None
 ) -> FittedSeries:
-    """Fit a model to one series, with the options of `bochner.Forecaster`."""
-    timeline, seasons, rows = series.timeline, series.timeline.calendar, series.learned
-    is_auto = isinstance(periods, str)
-    if not isinstance(periods, str):
-        lengths = [timeline.length(period) for period in periods]
-        _check_lengths(lengths, rows)
-        seasons = [(length, timeline.name(length)) for length in lengths]
-    known_values = rows.values[np.isfinite(rows.values)]
-    if transformation == "counts" or (transformation == "auto" and are_mostly_zero(known_values)):
-        progress("fitting laws of counts")
-        return _fitted_counts(series, seasons)
+    """Fit a model to one series, which may share some of it with the series of a panel."""
+    rows = series.learned
+    if are_counts(series, options):
+        options.progress("fitting laws of counts")
+        return _fitted_counts(series, _seasons(series, options))
+    plan, inputs = plan_of(series, options, panel)
+    law, patterns = learn(rows.times, rows.values, inputs, plan, rng, rows.clock)
+    patterns = [*(() if panel is None else panel.patterns), *patterns]
+    law = law.after(_earlier(series, law, patterns))
+    return FittedSeries(series.timeline, law, series.input_names, patterns)
+
+
+def plan_of(series: SeriesRows, options: Options, panel: PanelLaw | None) -> tuple[Plan, Array]:
+    """Return the plan of a fit, and the inputs (n, d) with the patterns of the panel."""
+    timeline, rows, seasons = series.timeline, series.learned, _seasons(series, options)
+    is_auto = isinstance(options.periods, str)
     days = timeline.local_days(rows.times, rows.clock)
     plan = Plan(
         seasons,
         timeline.name,
         is_auto,
-        find_cycle,
-        None if transformation == "auto" else [transformation],
-        n_threads if len(rows.values) >= _LEAST_SHARED else 1,
-        progress,
+        options.find_cycle,
+        None if options.transformation == "auto" else [options.transformation],
+        options.n_threads if len(rows.values) >= _LEAST_SHARED else 1,
+        options.progress,
         timeline.follows_clock,
         _priors(timeline, is_auto, len(rows.values), [length for length, _ in seasons]),
-        find_breaks,
+        options.find_breaks,
         None if days is None else CalendarSearch(days),
     )
-    law, patterns = learn(rows.times, rows.values, rows.inputs, plan, rng, rows.clock)
-    law = law.after(_earlier(series, law, patterns))
-    return FittedSeries(timeline, law, series.input_names, patterns)
+    if panel is None:
+        return plan, rows.inputs
+    inputs = with_patterns(rows.inputs, panel.patterns, timeline, rows.times, rows.clock)
+    names = series.input_names or [f"input {i}" for i in range(rows.inputs.shape[1])]
+    names = [*names, *(pattern.name for pattern in panel.patterns)]
+    priors = panel.drawn(plan.priors)
+    return replace(plan, panel=panel, input_names=names, priors=priors), inputs
+
+
+def are_counts(series: SeriesRows, options: Options) -> bool:
+    """Return whether a series is modelled by the laws of counts, which share nothing."""
+    values = series.learned.values
+    is_auto = options.transformation == "auto"
+    return options.transformation == "counts" or (
+        is_auto and are_mostly_zero(values[np.isfinite(values)])
+    )
+
+
+def _seasons(series: SeriesRows, options: Options) -> list[tuple[float, str]]:
+    """Return the lengths of the seasons in units of the times, with their names."""
+    timeline = series.timeline
+    if isinstance(options.periods, str):
+        return timeline.calendar
+    lengths = [timeline.length(period) for period in options.periods]
+    _check_lengths(lengths, series.learned)
+    return [(length, timeline.name(length)) for length in lengths]
 
 
 def _fitted_counts(series: SeriesRows, seasons: Sequence[tuple[float, str]]) -> FittedSeries:

@@ -14,10 +14,18 @@ from bochner._base.progress import Callback, Progress
 from bochner._base.registry import register
 from bochner._base.threads import checked_n_jobs, single_threaded_blas, threads_for
 from bochner.series.count_law import CountLaw
-from bochner.series.fitted_series import FittedSeries, SeriesForecasts, check_periods, fitted_series
+from bochner.series.fitted_series import (
+    FittedSeries,
+    Options,
+    SeriesForecasts,
+    check_periods,
+    fitted_series,
+)
+from bochner.series.panel_fits import panel_laws
+from bochner.series.panel_priors import FEWEST_SERIES
 from bochner.series.rolling_origins import rolling_table
 from bochner.series.series_law import SeriesLaw
-from bochner.series.series_rows import SeriesRows, indexed, series_values, several, taken_series
+from bochner.series.series_rows import indexed, series_values, several, taken_series
 from bochner.series.value_transformations import TRANSFORMATIONS
 
 _ONE = "y"  # Name of the series if only one is fitted
@@ -126,7 +134,7 @@ class Forecaster(BaseEstimator):
     def fit(
         self, y: object, X: object = None, *, times: object = None, callback: Callback | None = None
     ) -> Self:
-        """Fit a model to each series.
+        """Fit a model to each series; eight or more share seasons, effects of inputs and priors.
 
         Raises ``TypeError`` if values, inputs or times are not numbers or dates. Raises
         ``ValueError`` if times do not increase, values are constant, infinite, fewer than eight or
@@ -137,9 +145,8 @@ class Forecaster(BaseEstimator):
         ----------
         y : array-like of shape (n,), pandas Series, DataFrame, or mapping of str to such
             Values in order of time, NaN for an unknown value. The columns of a data frame and the
-            entries of a mapping are several series, each with a separate model; a data frame of
-            ``ds`` and ``y`` is one series. The model is
-            learned from the latest 10,000 values, up to the last known one.
+            entries of a mapping are several series; a data frame of ``ds`` and ``y`` is one. The
+            model is learned from the latest 10,000 values, up to the last known one.
         X : array-like of shape (n, d) or DataFrame, default=None
             Inputs whose future values are also known, such as indicators of holidays. If ``y`` is a
             mapping, ``X`` is a mapping with the inputs of each series.
@@ -154,14 +161,16 @@ class Forecaster(BaseEstimator):
         """
         self._check_parameters()
         unfit(self)
-        y = indexed(y)
-        group = several(y)
-        progress, rows = Progress(callback), {}
+        group = several(y := indexed(y))
+        options, rows, fitted = self._options(Progress(callback)), {}, {}
         for name, one in (group or {_ONE: y}).items():
             inputs = X.get(name) if isinstance(X, dict) and group is not None else X
             shown = None if group is None else name
             rows[name] = taken_series(one, inputs, times, self.transformation, shown)
-        fitted = {name: self._learned(series, progress) for name, series in rows.items()}
+        laws = panel_laws(rows, options) if len(rows) >= FEWEST_SERIES else {}
+        for name, one in rows.items():
+            (rng,) = generators(self.random_state, 1)  # Equal to a separate fit to this series
+            fitted[name] = fitted_series(one, options, rng, laws.get(name))
         self.series_, self.is_single_ = fitted, group is None
         return self
 
@@ -421,12 +430,11 @@ class Forecaster(BaseEstimator):
         fitted = self._fitted().series_
         return SeriesForecasts.at(fitted, self.is_single_, horizon, X)
 
-    def _learned(self, series: SeriesRows, progress: Progress) -> FittedSeries:
-        (rng,) = generators(self.random_state, 1)  # Equal to a separate fit to this series
+    def _options(self, progress: Progress) -> Options:
         with single_threaded_blas() as n_threads:
             n_threads = threads_for(self.n_jobs, n_threads)
-        options = self.periods, self.find_cycle, self.find_breaks, self.transformation
-        return fitted_series(series, *options, n_threads, progress, rng)
+        some = self.periods, self.find_cycle, self.find_breaks, self.transformation, n_threads
+        return Options(*some, progress)
 
     def _check_parameters(self) -> None:
         check_choice("transformation", self.transformation, ("auto", *TRANSFORMATIONS))

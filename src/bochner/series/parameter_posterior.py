@@ -1,6 +1,8 @@
 """Structures of a series and the posterior of their parameters: mode, evidence and draws."""
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 import numpy as np
 from numpy.random import Generator
@@ -9,10 +11,18 @@ from scipy.stats import chi2, qmc
 
 from bochner._base.arrays import Array, Index
 from bochner._base.descent import minimised
-from bochner.series.components import Inputs, LevelShifts, Remainder, Variation, Waves
+from bochner.series.calendar_patterns import CalendarPattern
+from bochner.series.components import (
+    Inputs,
+    LevelShifts,
+    Remainder,
+    SharedSeason,
+    Variation,
+    Waves,
+)
 from bochner.series.priors import GENERAL, SeriesPriors
-from bochner.series.series_model import ScaledSeries, SeriesEvidence, SeriesModel
-from bochner.series.trends import LevelProcess
+from bochner.series.series_model import ScaledSeries, SeriesEvidence, SeriesModel, SeriesUnits
+from bochner.series.trends import RISE, TRENDS, LevelProcess
 
 _FARTHEST = 5.0
 """Bounds of the search, in prior standard deviations; farther out, exponentials may overflow."""
@@ -38,6 +48,10 @@ FEWEST_STEPS = 2.0
 
 ROUNDED = 1e-6
 """Relative tolerance for rounded times when the steps of a period are counted."""
+
+_DAYS_OF_SEASON, _SHARED = 10, 3
+"""Most shorter seasons in a longer one for joint harmonics, and the number of harmonics of the
+shorter season that differ: hours of weekends differ from those of weekdays."""
 
 _SLOW = 0.1  # Prior median of the memory of slow variation, in ranges of the rows
 
@@ -117,6 +131,16 @@ def _laplace(objective: _Objective, z: Array) -> tuple[Array, float]:
     return vectors / np.sqrt(values), -0.5 * float(np.sum(np.log(values)))
 
 
+def start_near(model: SeriesModel, near: LaplaceApproximation) -> Array:
+    """Return start parameters: the mode's for parts of both models, prior means for new parts."""
+    theta: Array = model.prior.mean.copy()
+    for part in model.parts:
+        for shared_part in near.model.parts:
+            if part == shared_part:
+                theta[model.place(part)] = near.theta[near.model.place(shared_part)]
+    return theta
+
+
 def draws(
     mode: LaplaceApproximation, rows: ScaledSeries, count: int, rng: Generator
 ) -> tuple[Array, Array]:
@@ -157,22 +181,30 @@ class Season:
 
 @dataclass(frozen=True, slots=True)
 class SeriesStructure:
-    """The optional parts of a model: trend, seasons, cycle and level shifts."""
+    """The optional parts of a model: trend, seasons, cycle and level shifts.
+
+    ``shared`` seasons, ``effects`` (means of the first effects of inputs, and their standard
+    deviation around them) and ``rise`` (see `RISE`) are from other series.
+    """
 
     trend: LevelProcess
     seasons: tuple[Waves, ...] = ()
     cycle: Waves | None = None
     shifts: LevelShifts | None = None
+    shared: tuple[SharedSeason, ...] = ()
+    effects: tuple[tuple[float, ...], float] | tuple[()] = ()
+    rise: float = RISE
 
     def model(self, step: float, n_inputs: int, priors: SeriesPriors = GENERAL) -> SeriesModel:
         """Return the model for rows with the median spacing ``step``."""
         cycles = () if self.cycle is None else (self.cycle,)
-        inputs = (Inputs(n_inputs),) if n_inputs else ()
+        inputs = (Inputs(n_inputs, "inputs", *self.effects),) if n_inputs else ()
         # A third of the geometric mean of step and range: a few steps for some hundred rows.
         remainder = Remainder(float(np.sqrt(step)) / 3.0)
         slow = () if self.trend.is_walk else (Variation(_SLOW),)
         shifts = () if self.shifts is None else (self.shifts,)
-        parts = (self.trend, *slow, *shifts, *self.seasons, *cycles, *inputs, remainder)
+        seasons = (*self.shared, *self.seasons)
+        parts = (self.trend, *slow, *shifts, *seasons, *cycles, *inputs, remainder)
         return SeriesModel(parts, priors.table(step))
 
     @property
@@ -187,6 +219,21 @@ def season_waves(period: float, step: float, name: str) -> Waves:
     return Waves(period, max(1, n_harmonics), _SEASON_MEMORY, 0.0, name)
 
 
+def with_shorter(wave: Waves, periods: Sequence[float], step: float) -> Waves:
+    """Return a season with the harmonics that change the shape of shorter ``periods`` within it."""
+    count = wave.n_harmonics
+    for period in periods:
+        ratio = round(wave.period / period)
+        if 1 < ratio <= _DAYS_OF_SEASON and abs(wave.period - ratio * period) <= ROUNDED * ratio:
+            resolved = int(wave.period / (FEWEST_STEPS * step) + ROUNDED)
+            count = max(count, min(_SHARED * ratio - 1, resolved))
+    return replace(wave, n_harmonics=count)
+
+
+LINE_STRUCTURE = SeriesStructure(TRENDS[-1])
+"""The structure to which seasons are added: a line whose slope varies."""
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Fit:
     """A structure with the Laplace approximation of its posterior."""
@@ -198,3 +245,19 @@ class Fit:
     def score(self) -> float:
         """Log evidence and log prior odds."""
         return self.mode.log_evidence + self.structure.log_odds
+
+
+class Selection(NamedTuple):
+    """Structures chosen for one series: m fits with log weights (m,), and the rows of each.
+
+    Values at the outliers (k,) are ignored; they are unknown in the rows of the first fit.
+    """
+
+    fits: Sequence[Fit]
+    log_weights: Array
+    rows_of_fits: Sequence[ScaledSeries]
+    outliers: Index
+    ignored: Array
+    transformation: str
+    units: SeriesUnits
+    patterns: list[CalendarPattern]

@@ -67,6 +67,13 @@ class ParameterPrior(NamedTuple):
     std: float
 
 
+class PanelPrior(NamedTuple):
+    """A shift of the mean of a parameter's prior, and its standard deviation, in a panel."""
+
+    shift: float
+    std: float
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class PriorTable:
     """Learned priors by parameter name, evaluated at ``length = log(n / 30)``."""
@@ -74,6 +81,7 @@ class PriorTable:
     parameters: Mapping[str, ParameterPrior]
     common_std: float = 0.0
     length: float = 0.0
+    panel: Mapping[str, PanelPrior] = field(default_factory=dict)
 
     def prior(self, own: Sequence[Prior]) -> NormalPrior:
         """Return the joint prior of parameters; ``own`` priors apply where none is learned."""
@@ -86,6 +94,10 @@ class PriorTable:
             one.std if entry is None else entry.std for one, entry in zip(own, learned, strict=True)
         ]
         loadings = self.common_std * np.array([one.power for one in own], dtype=np.float64)
+        for place, one in enumerate(own):
+            if one.name in self.panel:
+                mean[place] += self.panel[one.name].shift
+                std[place] = self.panel[one.name].std
         cov = np.diag(np.square(std)) + np.outer(loadings, loadings)
         return NormalPrior(np.array(mean), as_array(np.linalg.cholesky(cov)))
 
@@ -113,6 +125,7 @@ class SeriesPriors:
     drift_share: float = 1.0
     drift_steps: float = 0.0
     fewest_for_scale: int = 0
+    panel: Mapping[str, PanelPrior] = field(default_factory=dict)
 
     def scales(self, names: Sequence[str], n_values: int) -> Sequence[str]:
         """Return the transformations to compare for ``n_values`` known values.
@@ -124,7 +137,7 @@ class SeriesPriors:
     def table(self, step: float) -> PriorTable:
         """Return parameter priors for rows that are ``step`` apart, in ranges of the rows."""
         length = float(-np.log(step * _USUAL_LENGTH))
-        return PriorTable(self.parameters, self.common_std, length)
+        return PriorTable(self.parameters, self.common_std, length, self.panel)
 
     def log_weight(self, log_evidence: float, trend: str) -> float:
         """Return the unnormalised log weight of a model in forecasts."""

@@ -1,6 +1,6 @@
 """The fitted mixture of models of a series: weighted posterior draws, and predictions."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
@@ -13,7 +13,7 @@ from bochner._base.registry import register
 from bochner._base.threads import in_order, single_threaded_blas
 from bochner.series.breaks import LARGE, calibrated, paths
 from bochner.series.components import SHORT_TERM, Inputs, LevelShifts, Waves
-from bochner.series.parameter_posterior import Fit, draws, resampled
+from bochner.series.parameter_posterior import Selection, draws, resampled
 from bochner.series.series_model import (
     TINY,
     Member,
@@ -109,23 +109,12 @@ class SeriesLaw:
             raise ValueError("a series must have known values among the rows of its fit")
 
     @classmethod
-    def of(
-        cls,
-        fits: Sequence[Fit],
-        log_weights: Array,
-        rows_of_fits: Sequence[ScaledSeries],
-        outliers: Index,
-        ignored: Array,
-        transformation: str,
-        units: SeriesUnits,
-        rng: Generator,
-        n_threads: int,
-    ) -> "SeriesLaw":
-        """Return the mixture of m fitted models with the log weights (m,).
+    def of(cls, selection: Selection, rng: Generator, n_threads: int) -> "SeriesLaw":
+        """Return the mixture of selected models.
 
-        Past errors of the first model calibrate the forecasts of all models. Values at the outliers
-        (k,) are unknown in the rows of the first model.
+        Past errors of the first model calibrate the forecasts of all models.
         """
+        fits, log_weights, rows_of_fits, outliers, ignored, transformation, units, _ = selection
         rows = rows_of_fits[0]
         shares = np.exp(log_weights - log_weights.max())
         chosen = np.flatnonzero(shares > _LEAST_MODEL * shares.sum())
@@ -240,7 +229,8 @@ class SeriesLaw:
             for part, (_, states) in zip(member.parts, member.model.places, strict=True):
                 if isinstance(part, Inputs):
                     variances = np.diagonal(member.cov, axis1=1, axis2=2)[:, states]
-                    draws.append((member.weights, member.mean[:, states], variances))
+                    means = member.mean[:, states] * part.units
+                    draws.append((member.weights, means, variances * part.units**2))
         weights, means, variances = map(np.concatenate, zip(*draws, strict=True))
         mean = weights @ means
         std = np.sqrt(np.maximum(weights @ (variances + (means - mean) ** 2), 0.0))

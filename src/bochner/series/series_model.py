@@ -104,6 +104,11 @@ class SeriesModel:
             [start + part.partners for start, part in zip(starts, self.parts, strict=True)]
         )
 
+    @cached_property
+    def mean(self) -> Array:
+        """Prior means (s,) of the states."""
+        return np.concatenate([part.mean for part in self.parts])
+
     @property
     def components(self) -> list[str]:
         """Names of the components, in the order in which parts first use them."""
@@ -147,9 +152,8 @@ class SeriesModel:
     def filtered(self, theta: Array, rows: ScaledSeries) -> tuple[float, Filtered]:
         """Return the log evidence and the filtered states (given values up to each time)."""
         steps, initial = self.steps(theta, rows.times), self.initial(theta)
-        # States have a prior mean of zero.
-        zero = np.zeros(len(initial))
-        return filtered(rows.values, self.weights(rows), steps, zero, initial, self.noise(theta))
+        weights, noise = self.weights(rows), self.noise(theta)
+        return filtered(rows.values, weights, steps, self.mean, initial, noise)
 
     def evidence(self, theta: Array, rows: ScaledSeries) -> tuple[float, Array]:
         """Return the log evidence of the values and its gradient (k,)."""
@@ -247,8 +251,10 @@ class SeriesEvidence:
         self.model, self.rows = model, rows
         self._weights = model.weights(rows)
         self._lengths, self._which = _lengths(rows.times)
+        # The fast loops are for states with zero means.
+        values = rows.values - self._weights @ model.mean
         self.regular = regular_series(
-            model.parts, model.partners, self._weights, rows.values, (self._lengths, self._which)
+            model.parts, model.partners, self._weights, values, (self._lengths, self._which)
         )
 
     @property
@@ -279,7 +285,7 @@ class SeriesEvidence:
         """Return means (m, s) and covariances (m, s, s) of the states at the last row."""
         states = None if self.regular is None else self.regular.last_states(thetas)
         if states is not None:
-            return states
+            return states[0] + self.model.mean, states[1]
         # One parameter draw at a time, because the states at all times need much memory.
         filtered_states = (self.model.filtered(theta, self.rows)[1] for theta in thetas)
         pairs = [(states.mean[-1].copy(), states.cov[-1].copy()) for states in filtered_states]
@@ -295,10 +301,8 @@ class SeriesEvidence:
         model = self.model
         own, other, variance, covariance = map(as_array, model._moved(theta, self._lengths))
         steps = Steps(self._which, own, other, variance, covariance, model.partners)
-        initial = model.initial(theta)
-        zero = np.zeros(len(initial))
-        noise = model.noise(theta)
-        return filtered(self.rows.values, self._weights, steps, zero, initial, noise)[0]
+        initial, noise = model.initial(theta), model.noise(theta)
+        return filtered(self.rows.values, self._weights, steps, model.mean, initial, noise)[0]
 
     def _value_and_slope(self, theta: Array) -> tuple[float, Array]:
         model = self.model
@@ -310,7 +314,7 @@ class SeriesEvidence:
         steps = Steps(self._which, from_self, from_partner, variance, covariance, model.partners)
         initial, noise = np.diag(variances[0].real), float(noises[0].real)
         evidence, states = filtered(
-            self.rows.values, self._weights, steps, np.zeros(len(initial)), initial, noise
+            self.rows.values, self._weights, steps, model.mean, initial, noise
         )
         if not np.isfinite(evidence):
             return -np.inf, np.zeros(k)

@@ -139,7 +139,9 @@ class Timeline:
         (number,) = self._numbers(Dates(stamp, stamp, None))[0].tolist()
         if abs(number - self.last) > _ROUNDING * max(1.0, abs(self.last)):
             raise ValueError(f"the last time is {self.last:g}, and its date is {number:g}")
-        if self.frequency is not None:
+        if self.index == "periods":
+            self._index(0)  # pandas writes other texts of periods than of dates, such as "M"
+        elif self.frequency is not None:
             from_text(self.frequency)
 
     def length(self, period: object) -> float:

@@ -28,7 +28,7 @@ from bochner.series.process_loops import LEVEL, LINE, SLOPE, WALK
 _LEVEL = 10.0
 """Prior standard deviation of the level, in standard deviations of the values: a vague prior."""
 
-_LINE = 3.0
+RISE = 3.0
 """Prior standard deviation of the rise of a line over the range, in standard deviations of the
 values: an exact line rises by 3.5."""
 
@@ -101,6 +101,7 @@ class Slope(LevelProcess):
 
     has_line: bool
     name: str = "trend"
+    rise: float = RISE
 
     @property
     def key(self) -> str:
@@ -112,7 +113,7 @@ class Slope(LevelProcess):
 
     @property
     def form(self) -> CompiledForm:
-        return LINE if self.has_line else SLOPE, (_LEVEL**2, _LINE**2, 0.0)
+        return LINE if self.has_line else SLOPE, (_LEVEL**2, self.rise**2, 0.0)
 
     @property
     def priors(self) -> tuple[Prior, ...]:
@@ -144,7 +145,7 @@ class Slope(LevelProcess):
         diffusion, rate = np.exp(theta[..., 0]), np.exp(theta[..., 1])
         level = np.full_like(diffusion, _LEVEL**2)
         if self.has_line:
-            return np.stack([level, 0.0 * level, 0.0 * level + _LINE**2], axis=-1)
+            return np.stack([level, 0.0 * level, 0.0 * level + self.rise**2], axis=-1)
         return np.stack([level, diffusion / (2.0 * rate)], axis=-1)
 
     def weights(self, times: Array, inputs: Array, clock: Array | None = None) -> Array:
@@ -169,6 +170,7 @@ class WalkWithDrift(LevelProcess):
 
     share: float
     name: str = "trend"
+    rise: float = RISE
 
     key = "drift"
     description = "a random walk with drift"
@@ -180,7 +182,7 @@ class WalkWithDrift(LevelProcess):
 
     @property
     def form(self) -> CompiledForm:
-        return WALK, (_LEVEL**2, _LINE**2, 0.0)
+        return WALK, (_LEVEL**2, self.rise**2, 0.0)
 
     @property
     def priors(self) -> tuple[Prior, ...]:
@@ -203,7 +205,7 @@ class WalkWithDrift(LevelProcess):
 
     def initial(self, theta: RealOrComplex) -> RealOrComplex:
         level = np.full_like(theta[..., 0], _LEVEL**2)
-        return np.stack([level, 0.0 * level + _LINE**2], axis=-1)
+        return np.stack([level, 0.0 * level + self.rise**2], axis=-1)
 
     def onward(self, mean: Array, cov: Array) -> tuple[Array, Array]:
         kept = np.ones(len(mean))

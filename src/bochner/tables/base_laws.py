@@ -12,9 +12,9 @@ from bochner._base.arrays import Array, Floats, as_array, steps
 from bochner._base.registry import register
 from bochner._base.threads import in_order, single_threaded_blas
 from bochner.tables.estimator_laws import EstimatorLaw
-from bochner.tables.kernel_columns import Blocks, LoopedKernel, suffices_single
 from bochner.tables.kernel_laws import KernelLaw
 from bochner.tables.kernel_loops import Codes, Columns, add_kernel_products, scratch_of
+from bochner.tables.landmark_fits import Blocks, LoopedKernel, suffices_single
 from bochner.tables.observations import Chosen
 from bochner.tables.tree_laws import TreeLaw
 from bochner.tables.trees import TreeInputs, none

@@ -10,8 +10,7 @@ from numpy.typing import NDArray
 from scipy.special import comb
 
 from bochner._base.arrays import Array, Index, as_array, steps
-from bochner.tables.result_tables import Cells, ResultTable
-from bochner.tables.sensitivity import Dependence
+from bochner.tables.sensitivity import Cells, Dependence, ResultTable
 
 _FEWEST_PAIRS = 8
 """Fewest pairs of permutations for each row; standard errors are then accurate to a quarter."""

@@ -33,8 +33,7 @@ from bochner.tables.encodings import (
     tail_state,
     with_parts,
 )
-from bochner.tables.left_out_groups import Removal
-from bochner.tables.level_means import target_columns
+from bochner.tables.level_means import Removal, target_columns
 from bochner.tables.table_errors import (
     refuse_infinite,
     refuse_other_names,

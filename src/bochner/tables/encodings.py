@@ -16,8 +16,7 @@ from bochner._base.arrays import Array, as_array
 from bochner._base.names import naming
 from bochner.files.columns import KIND_NAMES, Column, labels
 from bochner.tables.cycles import CycleName, cycle_names, encode_cycles, varying_cycles
-from bochner.tables.left_out_groups import Removal
-from bochner.tables.level_means import level_scores
+from bochner.tables.level_means import Removal, level_scores
 from bochner.tables.text_parts import TextParts
 
 Knots = tuple[Array, Array]

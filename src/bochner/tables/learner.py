@@ -33,7 +33,7 @@ from bochner.tables.kernel_search import Family, learned, noise_factor, refined
 from bochner.tables.landmark_fits import has_passes
 from bochner.tables.later_stretches import folds_of_stretches, over_stretches
 from bochner.tables.leave_one_out import Found
-from bochner.tables.left_out_groups import Removal
+from bochner.tables.level_means import Removal
 from bochner.tables.observations import FIRST, SECOND, Chosen, Elsewhere, Observations
 from bochner.tables.tree_laws import BOOSTINGS, FEWEST_FOR_TREES, Boosting, TreeLearner
 from bochner.tables.trees import TreeInputs

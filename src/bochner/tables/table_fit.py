@@ -20,7 +20,7 @@ from bochner.tables.encodings import cycle_places, output_names, scale_numbers
 from bochner.tables.estimator_laws import check_takes_weights
 from bochner.tables.fit_plan import TRIAL, Effort
 from bochner.tables.learner import Learner
-from bochner.tables.left_out_groups import Removal
+from bochner.tables.level_means import Removal
 from bochner.tables.observations import Observations
 from bochner.tables.table_predictions import ScaledTargets, Transformation, most_likely
 from bochner.tables.table_rows import TableRows
