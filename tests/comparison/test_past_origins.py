@@ -18,8 +18,10 @@ from bochner.comparison.forecast_fits import (
     origin_scores,
 )
 from bochner.comparison.forecast_words import (
+    error_rows,
     forecast_coverage,
     forecast_verdict,
+    horizon_rows,
     input_rows,
     missing_times,
     model_facts,
@@ -108,6 +110,22 @@ def test_the_verdict_compares_errors_with_the_best_other_method(ours, other, mes
     said = forecast_verdict([_scores(ours, other)])
     assert all(part in said for part in message.split(".*"))
     assert best_other([_scores(1.0, 2.0), _scores(1.0, 20.0)]) == THETA
+
+
+def test_counts_are_not_compared_in_favour_of_zero():
+    """A method that forecasts zero has the smaller absolute, and the larger squared error."""
+    scores = _scores([1.0, 1.0, 1.0], [0.0, 0.0, 2.7])
+    counts = replace(scores, are_counts=True)
+    assert scores.methods[:2] == ["week", OURS]
+    assert counts.methods[:2] == [OURS, "week"]
+    assert "root mean squared error of 1.00; that of the best" in forecast_verdict([counts])
+    assert "root mean squared scaled error of 1.00" in forecast_verdict([counts, counts])
+    assert "a mean scaled error of 1.00" in forecast_verdict([counts, scores])
+    heads, rows = error_rows(counts)
+    assert heads[1:4] == ["RMSE", "mean absolute error", "scaled RMSE"]
+    assert [row[0] for row in rows[:2]] == [OURS, "week"]
+    assert rows[1][-1] == "+56 %"
+    assert not any("sMAPE" in head for head in [*heads, *horizon_rows(counts)[0]])
 
 
 def test_errors_from_origins_use_the_values_before_them_only():

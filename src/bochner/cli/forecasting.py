@@ -248,18 +248,20 @@ def _record(
             record["from_past_origins"] = {
                 "horizon": scores.horizon,
                 "n_origins": scores.n_origins,
-                "mase": scores.mase(OURS),
-                "mae": scores.mae(OURS),
-                "smape": scores.smape(OURS),
+                "ranked_by": "rmse" if scores.are_counts else "mae",
+                **_errors(scores, OURS),
                 "crps": float(scores.crps.mean()),
                 "coverage": scores.coverage,
-                "others": {n: {"mase": scores.mase(n), "mae": scores.mae(n),
-                               "smape": scores.smape(n)}
-                           for n in scores.methods if n != OURS},
-            }  # fmt: skip
+                "others": {n: _errors(scores, n) for n in scores.methods if n != OURS},
+            }
         series.append(record)
     record = {"level": forecasts.level, "series": series, "notes": list(notes)}
     return {**record, "refused": dict(refused)}
+
+
+def _errors(scores: OriginScores, method: str) -> dict[str, float]:
+    names = ("mase", "mae", "rmse", "smape")[: 3 + (not scores.are_counts)]
+    return {name: getattr(scores, name)(method) for name in names}
 
 
 def _print(console: Console, path: Path, forecasts: _Forecasts, notes: Sequence[str]) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -60,6 +60,7 @@ class OriginScores:
     crps: Array
     origins: NDArray[Any]
     steps: NDArray[Any]
+    are_counts: bool = field(default=False, kw_only=True)  # Mostly zero, by a law of counts
 
     def part(self, rows: Mask) -> OriginScores:
         """Return the errors of some of the values (n,)."""
@@ -69,8 +70,24 @@ class OriginScores:
 
     @property
     def methods(self) -> list[str]:
-        """Names of all methods in increasing order of their mean absolute errors."""
-        return sorted(self.errors, key=self.mae)
+        """Names of all methods in increasing order of `error`."""
+        return sorted(self.errors, key=self.error)
+
+    def error(self, method: str) -> float:
+        """Return the mean absolute error of a method, or its RMSE for counts.
+
+        A forecast of zero may have the smallest mean absolute error of counts.
+        """
+        return self.rmse(method) if self.are_counts else self.mae(method)
+
+    def scaled_error(self, method: str) -> float:
+        """Return the same of errors that are divided by their scale, NaN without a scale."""
+        scaled = self.errors[method] / self.scale
+        return float(np.sqrt(np.mean(scaled**2))) if self.are_counts else self.mase(method)
+
+    def rmse(self, method: str) -> float:
+        """Return the root mean squared error of a method."""
+        return float(np.sqrt(np.mean(self.errors[method] ** 2)))
 
     def mae(self, method: str) -> float:
         """Return the mean absolute error of a method."""
@@ -189,14 +206,14 @@ def best_other(scores: Collection[OriginScores]) -> str:
         (only,) = scores
         return next(name for name in only.methods if name != OURS)
     shared = [n for n in next(iter(scores)).errors if all(n in each.errors for each in scores)]
-    means = {n: _mean([each.mase(n) for each in scores]) for n in shared if n != OURS}
+    means = {n: _mean([each.scaled_error(n) for each in scores]) for n in shared if n != OURS}
     return min(means, key=lambda name: np.nan_to_num(means[name], nan=np.inf))
 
 
 def mean_scores(scores: Collection[OriginScores]) -> tuple[float, float, float]:
     """Return mean scaled errors of the model and of the best other method, and the coverage."""
     names = OURS, best_other(scores)
-    ours, other = (_mean([each.mase(name) for each in scores]) for name in names)
+    ours, other = (_mean([each.scaled_error(name) for each in scores]) for name in names)
     return ours, other, float(np.concatenate([each.covered for each in scores]).mean())
 
 
@@ -384,7 +401,8 @@ def past_scores(fits: SeriesFits, request: Request, progress: Progress) -> dict[
         seasons = _season_steps(fits.model.series_[name], one.values)
         result = origin_scores(fits.model, one.values, past, len(one.mean), request.level, seasons)
         if result is not None:
-            scores[name] = result
+            are_counts = fits.model.series_[name].law.transformation == "counts"
+            scores[name] = replace(result, are_counts=are_counts)
     return scores
 
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from bochner._base.arrays import as_array
 from bochner.files.columns import KIND_NAMES, Column, read_column
 from bochner.files.errors import InputError
 from bochner.files.local_dates import number_dates
@@ -192,7 +193,7 @@ def _one_series(
         )
         are_whole = bool((np.nan_to_num(values) % 1.0 == 0.0).all())
         means = pd.Series(values, times).groupby(level=0).mean()
-        times, values = means.index, (means.round() if are_whole else means).to_numpy()
+        times, values = means.index, as_array(means.round() if are_whole else means)
         inputs = None if inputs is None else inputs.groupby(level=0).mean()
     of = f" of the series {name!r}" if columns.series else ""
     if len(twice := np.flatnonzero(times[1:] == times[:-1])):
