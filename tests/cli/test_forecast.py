@@ -1,5 +1,6 @@
 """What a user does with `bochner forecast`: files in, forecasts and reports out."""
 
+import html
 import json
 import re
 
@@ -68,6 +69,10 @@ def test_the_screen_has_the_series_the_errors_and_the_values(made):
         r"12 steps from 3 origins +mean absolute error +RMSE +error relative to bochner", screen
     )
     assert re.search(r"The 90 % intervals contained \d+\.\d % of 36 past values, ", said)
+    assert "Past forecasts begin at 2017-01-01, 2018-01-01, 2019-01-01." in said
+    places = [frame["forecast"].idxmin(), frame["forecast"].idxmax()]
+    for name, place in zip(("lowest", "highest"), places, strict=True):
+        assert re.search(rf"{name} [\d.]+ \([\d.]+ to [\d.]+\) at {frame['date'][place]}", said)
     assert re.search(rf"2020-12-01 +{frame['forecast'].iloc[-1]:.1f}", screen)
     for path in files.values():
         assert str(path) in screen
@@ -223,7 +228,8 @@ def test_a_series_that_cannot_be_forecast_leaves_the_others(tmp_path):
     frame = several(b=sales(5), c=constant, d=TWICE, e=sales(40))
     path, out = write(frame, tmp_path / "series.csv"), tmp_path / "forecast.csv"
     options = ("--target", "sales", "--series", "shop", "--horizon", "3", "--no-compare")
-    result = bochner("forecast", path, *options, "--out", out, "--json")
+    report = tmp_path / "forecast.html"
+    result = bochner("forecast", path, *options, "--out", out, "--json", "--report", report)
     assert result.exit_code == 1, result.output
     said = " ".join(result.stderr.split())
     assert "3 of 5 series have no forecast:" in said
@@ -231,6 +237,11 @@ def test_a_series_that_cannot_be_forecast_leaves_the_others(tmp_path):
     assert "'d': The time" in said
     record = json.loads(result.stdout)
     assert sorted(record["refused"]) == ["b", "c", "d"]
+    page = html.unescape(re.sub(r"<[^>]+>", "", report.read_text(encoding="utf-8")))
+    page = re.sub(r"\s", " ", page)
+    assert page.count("without 3 series that have no forecast") >= 1
+    for name, reason in record["refused"].items():
+        assert re.search(rf"{name}\s+{re.escape(reason)}", page), name
     found = pd.read_csv(out)
     assert found["shop"].tolist() == ["a"] * 3 + ["e"] * 3
     _, alone = forecast(tmp_path, sales(40), "--horizon", "3", "--no-compare")

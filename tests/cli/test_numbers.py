@@ -19,7 +19,7 @@ from bochner.cli.json_documents import evaluation_record, fit_record
 from bochner.cli.predicting import rounded
 from bochner.comparison.contenders import OURS
 from bochner.comparison.forecast_fits import OriginScores, SeriesFits, SeriesForecast
-from bochner.comparison.forecast_words import shown_times
+from bochner.comparison.forecast_words import outlook_sentence, shown_times
 from bochner.comparison.outcomes import Outcome, by_group
 from bochner.comparison.simple_forecasts import THETA
 from bochner.comparison.split import Split
@@ -208,9 +208,8 @@ def series(name, rng, n_unknown, are_counts=False):
     covered = (rng.random(12) < 0.7).astype(float)
     scale, observed, crps = rng.uniform(2.0, 3.0, (3, 12)) * [[1.0], [20.0], [0.5]]
     places = np.repeat([0, 1], 6), np.tile(np.arange(1, 7), 2)
-    scores = OriginScores(
-        6, 2, 12, errors, scale, observed, covered, crps, *places, are_counts=are_counts
-    )
+    parts = errors, scale, observed, covered, crps, *places, months[:48]
+    scores = OriginScores(6, 2, 12, *parts, are_counts=are_counts)
     paths = mean + half * rng.normal(size=(200, 6))
     ends = mean - half, mean + half
     return SeriesForecast(name, values, months[48:], mean, *ends, paths=paths), scores
@@ -238,11 +237,11 @@ def test_a_forecast_says_the_same_everywhere(count, are_counts):
     model = SimpleNamespace(series_=dict.fromkeys(names))
     every, scores = [one for one, _ in made], dict(zip(names, (s for _, s in made), strict=True))
     forecasts = forecasting._Forecasts(SeriesFits(model, every, {}), columns, scores, 0.8)
-    record = forecasting._record(forecasts, [], {})
+    record = forecasting._record(forecasts, [])
     errors = printed(forecasting._scores_table(forecasts))
     shown = forecasting._forecast_rows if count == 1 else forecasting._panel_rows
     lines = printed(shown(forecasts))
-    page = reports._overview(every, names, scores, 0.8).blocks[0]
+    page = reports._overview(forecasts.fits, scores, 0.8).blocks[0]
     sizes, of_all = {}, []
     for place, (one, own) in enumerate(made):
         mases = [np.mean(np.abs(own.errors[m] / own.scale)) for m in (OURS, THETA)]
@@ -256,6 +255,14 @@ def test_a_forecast_says_the_same_everywhere(count, are_counts):
         np.testing.assert_array_equal(found["forecast"], one.mean)
         np.testing.assert_array_equal(found["lower"], one.lower)
         np.testing.assert_array_equal(found["upper"], one.upper)
+        for end, step in (("lowest", np.argmin(one.mean)), ("highest", np.argmax(one.mean))):
+            law = (float(part[step]) for part in (one.mean, one.lower, one.upper))
+            time = shown_times(one.times)[step]
+            expected = dict(zip(("time", "forecast", "lower", "upper"), (time, *law), strict=True))
+            assert found[end] == expected
+            texts = [one.shown(value) for value in list(expected.values())[1:]]
+            said = f"{end} {texts[0]} ({texts[1]} to {texts[2]}) at {time}"
+            assert said in outlook_sentence(one, 0.8)
         past = found["from_past_origins"]
         other = past["others"][THETA]
         assert [past["mase"], other["mase"]] == pytest.approx(mases)

@@ -9,6 +9,7 @@ import pandas as pd
 import pytest
 
 from bochner import Forecaster
+from bochner.comparison import forecast_fits
 from bochner.comparison.contenders import OURS
 from bochner.comparison.forecast_fits import (
     OriginScores,
@@ -26,10 +27,12 @@ from bochner.comparison.forecast_words import (
     missing_times,
     model_facts,
     number_of_values,
+    origins_sentence,
     outlook_sentence,
     panel_sentence,
     period_rows,
     shown_times,
+    uncompared,
 )
 from bochner.comparison.simple_forecasts import (
     LAST,
@@ -39,6 +42,7 @@ from bochner.comparison.simple_forecasts import (
     repeated_season,
     simple_forecasts,
 )
+from bochner.files.series_table import SeriesColumns
 from bochner.series.series_law import SeriesLaw
 
 NAN = np.nan
@@ -94,7 +98,9 @@ def _scores(ours, other, season=12):
     errors = {OURS: ours * np.ones(3), "week": other * np.ones(3), THETA: [9.0] * 3}
     errors = {name: np.asarray(values, float) for name, values in errors.items()}
     ones = np.ones(3)
-    return OriginScores(1, 3, season, errors, ones, ones, ones, ones, np.arange(3), ones)
+    return OriginScores(
+        1, 3, season, errors, ones, ones, ones, ones, np.arange(3), ones, pd.RangeIndex(9)
+    )
 
 
 @pytest.mark.parametrize(
@@ -119,7 +125,7 @@ def test_counts_are_not_compared_in_favour_of_zero():
     assert scores.methods[:2] == ["week", OURS]
     assert counts.methods[:2] == [OURS, "week"]
     assert "root mean squared error of 1.00; that of the best" in forecast_verdict([counts])
-    assert "root mean squared scaled error of 1.00" in forecast_verdict([counts, counts])
+    assert "a mean scaled RMSE of 1.00" in forecast_verdict([counts, counts])
     assert "a mean scaled error of 1.00" in forecast_verdict([counts, scores])
     heads, rows = error_rows(counts)
     assert heads[1:4] == ["RMSE", "mean absolute error", "scaled RMSE"]
@@ -194,10 +200,59 @@ def test_a_season_longer_than_the_values_before_an_origin_is_not_repeated():
 def test_values_of_one_forecast_are_no_independent_values():
     """All 72 values of three forecasts may be covered, all of 72 forecasts may not."""
     every = replace(_scores(1.0, 1.0), covered=np.ones(72))
-    three = replace(every, origins=np.repeat(np.arange(3), 24))
-    assert "100.0 % of 72 past values, too few independent" in forecast_coverage([three], 0.9)
+    every = replace(every, origins=np.repeat(np.arange(3), 24), steps=np.ones(72))
+    assert "100.0 % of 72 past values, too few independent" in forecast_coverage([every], 0.9)
     many = replace(every, origins=np.arange(72))
     assert "100.0 % of 72 past values, wider than necessary" in forecast_coverage([many], 0.9)
+
+
+def test_values_forecast_before_a_shift_are_told_from_the_others():
+    """A shift at row 6 precedes the last two values of the origin at row 4."""
+    one = replace(
+        _scores(1.0, 1.0),
+        origins=np.repeat([0, 4, 8], 4),
+        steps=np.tile(np.arange(1, 5), 3),
+        covered=np.repeat([1.0, 0.0, 1.0], [6, 2, 4]),
+        times=pd.date_range("2024-01-01", periods=12),
+        shifts=np.array([6]),
+    )
+    np.testing.assert_array_equal(np.flatnonzero(one.are_before_shifts()), [6, 7])
+    said = forecast_coverage([one], 0.9)
+    of = "2 of these values were forecast before a shift of the level at 2024-01-07"
+    assert said.endswith(f"{of}: the intervals contained 0 % of them and 100 % of the others.")
+    assert "in 1 series" in forecast_coverage([one, replace(one, shifts=np.zeros(0))], 0.9)
+    for place in (4, 8):  # An origin knows the rows before it alone
+        n_before = {4: 4, 8: 4}[place]
+        assert replace(one, shifts=np.array([place])).are_before_shifts().sum() == n_before
+    assert "shift" not in forecast_coverage([replace(one, shifts=np.zeros(0))], 0.9)
+    assert origins_sentence([one]).endswith("begin at 2024-01-01, 2024-01-05, 2024-01-09.")
+
+
+@pytest.mark.parametrize("n_series", [19, 20, 24, 41])
+def test_twenty_series_spread_evenly_are_compared(n_series, monkeypatch):
+    law = SimpleNamespace(
+        transformation="none", shifts=np.zeros(0), positions=lambda shifts: np.zeros(0, int)
+    )
+    fitted = SimpleNamespace(law=law)
+    made = [
+        SeriesForecast(f"{i}", pd.Series([float(i)]), pd.RangeIndex(1), *np.ones((3, 1)))
+        for i in range(n_series)
+    ]
+    model = SimpleNamespace(series_={one.name: fitted for one in made})
+    monkeypatch.setattr(forecast_fits, "origin_scores", lambda *given: _scores(1.0, 2.0))
+    monkeypatch.setattr(forecast_fits, "_season_steps", lambda *given: {})
+    request = forecast_fits.Request(SeriesColumns("y", "t", "name", ()))
+    fits = forecast_fits.SeriesFits(model, made, {})
+    chosen = np.array(list(forecast_fits.past_scores(fits, request, lambda *given: None)), int)
+    assert len(chosen) == min(n_series, 20)
+    assert (chosen[0], chosen[-1]) == (0, n_series - 1)
+    gaps = np.diff(chosen)
+    assert gaps.max() - gaps.min() <= 1
+    said = uncompared(n_series, len(chosen) - 1)
+    assert f"{len(chosen) - 1} of {n_series} series:" in said
+    assert ("at most 20" in said) == (n_series > 20)
+    assert "1 is too short" in said
+    assert (not uncompared(n_series, len(chosen))) == (n_series <= 20)
 
 
 def test_shares_of_trends_add_up():
@@ -235,10 +290,28 @@ def test_a_forecast_is_said_in_words():
     parts = later, 100.0 * ones, 90.0 * ones, 110.0 * ones, None, draws, "day"
     one = SeriesForecast("a", pd.Series(np.arange(40.0), days).drop(days[3:6]), *parts)
     said = outlook_sentence(one, 0.9)
-    average = "about 100 a day on average (90 % interval 91 to 109), single days from 91 to 109; "
-    assert said == f"The next 10 days: {average}1,000 in all (910 to 1,090)."
+    average = "about 100 a day on average (90 % interval 91 to 109), "
+    flat, total = "every forecast 100.0 (90.0 to 110.0)", "1,000 in all (910 to 1,090)"
+    assert said == f"The next 10 days: {average}{flat} on 2024-02-19; {total}."
+    peak = replace(one, mean=one.mean + 80.0 * (np.arange(10) == 6), unit="week")
+    for places, low, high in (
+        (pd.date_range("2024-03-02", periods=10, freq="W-SAT"), "to 2024-03-02", "to 2024-04-13"),
+        (later[0] + 7 * pd.to_timedelta(np.arange(10), "D"), "to 2024-02-10", "to 2024-03-23"),
+        (
+            pd.date_range("2024-03-04", periods=10, freq="W-MON"),
+            "from 2024-03-04",
+            "from 2024-04-15",
+        ),
+    ):
+        said = outlook_sentence(replace(peak, times=places), 0.9)
+        assert f", lowest 100.0 (90.0 to 110.0) in the week {low}, highest 180.0 (" in said
+        assert f"in the week {high};" in said
+    fiscal = replace(peak, times=pd.date_range("2020-07-01", periods=10, freq="YS-JUL"))
+    assert "at 2026-27;" in outlook_sentence(replace(fiscal, unit="year", fiscal="1999-00"), 0.9)
     assert number_of_values(one) == "37 values in 40 days"
-    assert panel_sentence([one, one], 0.9).startswith("The next 10 days of 2 series: about 2,0")
+    total = panel_sentence([one, one], 0.9, 3)
+    assert total.startswith("The next 10 days of 2 series: about 2,0")
+    assert total.endswith("independent), without 3 series that have no forecast.")
     assert missing_times(one) == "3 of 40 days are missing: 2024-01-04 to 2024-01-06"
     assert "in all" not in outlook_sentence(replace(one, values=one.values - 0.5), 0.8)
 

@@ -1,5 +1,6 @@
 """Bugs planted in forecasts from the command line, and the laws that must notice them."""
 
+import pytest
 from comparison import test_past_origins as test_origins
 from comparison.test_past_origins import NAN
 from mutants.registry import edit, plant_edits, planted
@@ -23,6 +24,11 @@ def check_repeated_season():
         test_origins.test_the_last_season_is_repeated(values, season, expected)
 
 
+def check_compared(n_series):
+    with pytest.MonkeyPatch.context() as patch:
+        test_origins.test_twenty_series_spread_evenly_are_compared(n_series, patch)
+
+
 plant_edits(simple_forecasts, "_by_phase", check_repeated_season,
     seasons_are_repeated_backwards=("[season - 1 - step :: season]", "[step::season]"),
     unknown_values_are_repeated=("each[np.isfinite(each)] for", "each for"))  # fmt: skip
@@ -36,6 +42,14 @@ planted(
     ),
     name="three_forecasts_settle_any_difference",
 )(lambda patch: patch.setattr(forecast_words, "_is_settled", lambda *given: True))
+plant_edits(origins, "past_scores", lambda: check_compared(24),
+    twelve_of_24_series_are_compared=("in compared]", "in compared[::2]]"))  # fmt: skip
+plant_edits(
+    origins.OriginScores,
+    "are_before_shifts",
+    test_origins.test_values_forecast_before_a_shift_are_told_from_the_others,
+    values_after_a_shift_are_before_it=("(self.shifts < after)", "(self.shifts > 0)"),
+)
 plant_edits(origins, "_scores",
     test_origins.test_errors_from_origins_use_the_values_before_them_only,
     the_last_season_of_all_is_repeated=("simple_forecasts(values[:origin],",

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from types import SimpleNamespace
 from typing import TYPE_CHECKING
 
+import numpy as np
 import typer
 from rich.console import Console
 from rich.table import Table
@@ -43,19 +44,24 @@ from bochner.comparison.forecast_fits import (
 )
 from bochner.comparison.forecast_words import (
     error_rows,
+    extremes,
     forecast_coverage,
+    forecast_times,
     forecast_verdict,
     missing_times,
     model_facts,
     number_of_values,
+    origins_sentence,
     outlook,
     outlook_sentence,
     panel_sentence,
     series_rows,
     shown_times,
+    uncompared,
+    without,
 )
 from bochner.files.errors import InputError
-from bochner.files.joined_dates import fiscal_year, join_dates
+from bochner.files.joined_dates import join_dates
 from bochner.files.model_file import save
 from bochner.files.series_table import (
     SeriesColumns,
@@ -85,7 +91,6 @@ class _Forecasts:
     columns: SeriesColumns
     scores: Mapping[str, OriginScores]
     level: float
-    written: str = ""  # A fiscal year as the file has it
 
     @property
     def series(self) -> Sequence[SeriesForecast]:
@@ -95,16 +100,10 @@ class _Forecasts:
     def is_single(self) -> bool:
         return self.columns.series is None
 
-    def shown_times(self, one: SeriesForecast) -> list[str]:
-        """Return the times of a forecast as texts, fiscal years as in the file."""
-        if self.written:
-            return [fiscal_year(time.year, self.written) for time in one.times]
-        return shown_times(one.times)
-
     def listed(self) -> list[tuple[SeriesForecast, str, OriginScores | None]]:
         """Return each series with the text of its last time and its backtest errors."""
         return [
-            (one, self.shown_times(one)[-1], self.scores.get(name))
+            (one, forecast_times(one)[-1], self.scores.get(name))
             for name, one in zip(self.fits.model.series_, self.series, strict=True)
         ]
 
@@ -114,7 +113,7 @@ class _Forecasts:
 
         parts = []
         for one in self.series:
-            times = pd.Index(self.shown_times(one)) if self.written else one.times
+            times = pd.Index(forecast_times(one)) if one.fiscal else one.times
             part = pd.DataFrame({self.columns.time: times})
             if self.columns.series is not None:
                 part.insert(0, self.columns.series, one.name)
@@ -131,17 +130,17 @@ def forecast_table(options: SimpleNamespace) -> None:
     unfitted = Forecaster(random_state=0)
     with noting_warnings() as notes, reporting() as progress:
         progress(f"reading {options.file}")
-        columns, all_series, remarks, unread, written = _read(options)
-        request = Request(columns, options.horizon, options.holidays, level)
+        columns, all_series, remarks, unread, fiscal = _read(options)
+        request = Request(columns, options.horizon, options.holidays, level, fiscal)
         fits = forecast_each(all_series, unfitted, request, progress)
         scores = past_scores(fits, request, progress) if options.compare else {}
-        forecasts = _Forecasts(fits, columns, scores, level, written)
         refused = {**unread, **fits.refused}
+        forecasts = _Forecasts(replace(fits, refused=refused), columns, scores, level)
         _write(forecasts, options, progress)
     write_csv(forecasts.table(), options.out)
     notes = [*remarks, *notes]
     if options.as_json:
-        write_json(_record(forecasts, notes, refused))
+        write_json(_record(forecasts, notes))
     else:
         console = Console(stderr=is_standard_output(options.out))
         _print(console, options.file, forecasts, notes)
@@ -213,8 +212,7 @@ def _write(forecasts: _Forecasts, options: SimpleNamespace, progress: Progress) 
 
         progress("writing the report")
         write_forecasts(
-            forecasts.fits.model,
-            forecasts.series,
+            forecasts.fits,
             forecasts.scores if options.compare else None,
             forecasts.columns.target,
             str(options.file),
@@ -224,23 +222,25 @@ def _write(forecasts: _Forecasts, options: SimpleNamespace, progress: Progress) 
         )
 
 
-def _record(
-    forecasts: _Forecasts, notes: Sequence[str], refused: Mapping[str, str]
-) -> dict[str, object]:
+def _record(forecasts: _Forecasts, notes: Sequence[str]) -> dict[str, object]:
     """Return the dictionary that ``--json`` prints."""
     series = []
     for one in forecasts.series:
         record: dict[str, object] = {
             "name": one.name,
             "n_values": len(one.values),
-            "times": forecasts.shown_times(one),
+            "times": (times := forecast_times(one)),
             "forecast": one.mean.tolist(),
             "lower": one.lower.tolist(),
             "upper": one.upper.tolist(),
         }
+        names = "forecast", "lower", "upper"
+        for part, i in extremes(one).items():
+            ends = (float(law[i]) for law in (one.mean, one.lower, one.upper))
+            record[part] = {"time": times[i], **dict(zip(names, ends, strict=True))}
         if (whole := outlook(one, forecasts.level)) is not None:
-            for part, ends in zip(("mean", "total"), whole[1:].tolist(), strict=True):
-                record[part] = dict(zip(("forecast", "lower", "upper"), ends, strict=True))
+            for part, values in zip(("mean", "total"), whole.tolist(), strict=True):
+                record[part] = dict(zip(names, values, strict=True))
             record["text"] = outlook_sentence(one, forecasts.level)
         key = one.name if not forecasts.is_single else next(iter(forecasts.fits.model.series_))
         if key in forecasts.scores:
@@ -248,6 +248,7 @@ def _record(
             record["from_past_origins"] = {
                 "horizon": scores.horizon,
                 "n_origins": scores.n_origins,
+                "origins": shown_times(scores.times[np.unique(scores.origins)]),
                 "ranked_by": "rmse" if scores.are_counts else "mae",
                 **_errors(scores, OURS),
                 "crps": float(scores.crps.mean()),
@@ -256,7 +257,7 @@ def _record(
             }
         series.append(record)
     record = {"level": forecasts.level, "series": series, "notes": list(notes)}
-    return {**record, "refused": dict(refused)}
+    return {**record, "refused": dict(forecasts.fits.refused)}
 
 
 def _errors(scores: OriginScores, method: str) -> dict[str, float]:
@@ -269,14 +270,18 @@ def _print(console: Console, path: Path, forecasts: _Forecasts, notes: Sequence[
     console.print(facts_table(_facts(path, forecasts, notes)))
     is_single = len(forecasts.series) == 1
     sentence = outlook_sentence(forecasts.series[0], forecasts.level) if is_single else ""
-    if sentence := sentence or panel_sentence(forecasts.series, forecasts.level):
+    n_refused = len(forecasts.fits.refused)
+    if sentence := sentence or panel_sentence(forecasts.series, forecasts.level, n_refused):
         print_blocks(console, plain_text(sentence, "bold"))
     rows = _forecast_rows if is_single else _panel_rows
     print_blocks(console, rows(forecasts))
     if scores := forecasts.scores.values():
         verdict = plain_text(forecast_verdict(scores))
-        coverage = plain_text(forecast_coverage(scores, forecasts.level))
-        print_blocks(console, verdict, _scores_table(forecasts), coverage)
+        notes = [forecast_coverage(scores, forecasts.level), origins_sentence(scores)]
+        notes.append(uncompared(len(forecasts.series), len(scores)))
+        print_blocks(
+            console, verdict, _scores_table(forecasts), plain_text(" ".join(notes).strip())
+        )
 
 
 def _facts(path: Path, forecasts: _Forecasts, notes: Sequence[str]) -> dict[str, str]:
@@ -294,6 +299,8 @@ def _facts(path: Path, forecasts: _Forecasts, notes: Sequence[str]) -> dict[str,
         lengths = [len(one.values) for one in series]
         span = " to ".join(number(length) for length in sorted({min(lengths), max(lengths)}))
         facts = {"Series": f"{path}: {len(series)} series of {span} values"}
+    if n_refused := len(forecasts.fits.refused):
+        facts["Series"] += f", {without(n_refused)}"
     if first.inputs is not None:
         facts["Inputs"] = ", ".join(map(str, first.inputs.columns))
     facts |= {"Note" if not place else " " * place: text for place, text in enumerate(notes)}
@@ -315,7 +322,7 @@ def _scores_table(forecasts: _Forecasts) -> Table:
 def _forecast_rows(forecasts: _Forecasts) -> Table:
     """Return the forecast of a single series as a table; a long one is shortened to its ends."""
     (one,) = forecasts.series
-    columns = zip(forecasts.shown_times(one), one.mean, one.lower, one.upper, strict=True)
+    columns = zip(forecast_times(one), one.mean, one.lower, one.upper, strict=True)
     rows = [(time, *map(one.shown, values)) for time, *values in columns]
     if len(rows) > _MOST_ROWS:
         rows = [*rows[:_FIRST_ROWS], ("...", "", "", ""), *rows[-_FIRST_ROWS:]]

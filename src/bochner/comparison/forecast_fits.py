@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
@@ -48,6 +48,7 @@ class OriginScores:
     Their ``scale`` (n,) is the mean absolute seasonal difference before the origin. Values
     ``observed`` (n,) are ``covered`` (n,) by intervals, and ``crps`` (n,) is the score of their
     distributions; they are ``steps`` (n,) after ``origins`` (n,). Unknown values are left out.
+    Origins, and ``shifts`` (k,) of the level in a fit to all values, are positions in ``times``.
     """
 
     horizon: int
@@ -60,7 +61,14 @@ class OriginScores:
     crps: Array
     origins: NDArray[Any]
     steps: NDArray[Any]
-    are_counts: bool = field(default=False, kw_only=True)  # Mostly zero, by a law of counts
+    times: pd.Index[Any]
+    shifts: NDArray[Any] = field(default_factory=lambda: np.zeros(0, dtype=np.intp))
+    are_counts: bool = False  # Mostly zero, by a law of counts
+
+    def are_before_shifts(self) -> Mask:
+        """Return whether values (n,) were forecast before a shift of the level and follow it."""
+        first, after = self.origins[:, None], (self.origins + self.steps)[:, None]
+        return np.asarray(((first <= self.shifts) & (self.shifts < after)).any(axis=1))
 
     def part(self, rows: Mask) -> OriginScores:
         """Return the errors of some of the values (n,)."""
@@ -80,7 +88,15 @@ class OriginScores:
         """
         return self.rmse(method) if self.are_counts else self.mae(method)
 
-    def scaled_error(self, method: str) -> float:
+    @property
+    def measures(self) -> dict[str, Callable[[str], float]]:
+        """Measures of errors by name: `error`, another one, and `scaled`."""
+        absolute, squared = {"mean absolute error": self.mae}, {"RMSE": self.rmse}
+        if self.are_counts:
+            return {**squared, **absolute, "scaled RMSE": self.scaled}
+        return {**absolute, **squared, "MASE": self.scaled}
+
+    def scaled(self, method: str) -> float:
         """Return the same of errors that are divided by their scale, NaN without a scale."""
         scaled = self.errors[method] / self.scale
         return float(np.sqrt(np.mean(scaled**2))) if self.are_counts else self.mase(method)
@@ -194,10 +210,17 @@ def _scores(
         predicted[name] = np.concatenate([forecasts[name] for forecasts in simple])
     errors = {name: (observed - each)[is_known] for name, each in predicted.items()}
     known = table[is_known]
-    parts = (as_array(known[name]) for name in ("observed", "covered", "crps"))
-    places = (known[name].to_numpy() for name in ("origin", "step"))
+    parts: dict[str, Any] = {n: as_array(known[n]) for n in ("observed", "covered", "crps")}
+    parts |= {f"{name}s": known[name].to_numpy() for name in ("origin", "step")}
     scale = np.repeat(scales, horizon)[is_known]
-    return OriginScores(horizon, len(distinct), season, errors, scale, *parts, *places)
+    of = horizon, len(distinct), season, errors, scale
+    return OriginScores(*of, **parts, times=y.index)
+
+
+def scaled_measure(scores: Collection[OriginScores]) -> str:
+    """Return the name of the scaled errors of one or several series."""
+    first, *others = dict.fromkeys(list(each.measures)[-1] for each in scores)
+    return "scaled error" if others else first
 
 
 def best_other(scores: Collection[OriginScores]) -> str:
@@ -206,14 +229,14 @@ def best_other(scores: Collection[OriginScores]) -> str:
         (only,) = scores
         return next(name for name in only.methods if name != OURS)
     shared = [n for n in next(iter(scores)).errors if all(n in each.errors for each in scores)]
-    means = {n: _mean([each.scaled_error(n) for each in scores]) for n in shared if n != OURS}
+    means = {n: _mean([each.scaled(n) for each in scores]) for n in shared if n != OURS}
     return min(means, key=lambda name: np.nan_to_num(means[name], nan=np.inf))
 
 
 def mean_scores(scores: Collection[OriginScores]) -> tuple[float, float, float]:
     """Return mean scaled errors of the model and of the best other method, and the coverage."""
     names = OURS, best_other(scores)
-    ours, other = (_mean([each.scaled_error(name) for each in scores]) for name in names)
+    ours, other = (_mean([each.scaled(name) for each in scores]) for name in names)
     return ours, other, float(np.concatenate([each.covered for each in scores]).mean())
 
 
@@ -242,6 +265,7 @@ class SeriesForecast:
 
     paths: Array | None = None  # (S, h): Joint draws of the values at ``times``
     unit: str = "time"  # Noun of a step, such as "day"
+    fiscal: str = ""  # A fiscal year as the file has it
 
     @property
     def decimals(self) -> int | None:
@@ -275,7 +299,7 @@ _N_PATHS = 1_000
 """Number of joint draws for sums and means of a forecast: ends of 90 % intervals then have an error
 of a fifteenth of a standard deviation."""
 
-_MOST_COMPARED = 20
+MOST_COMPARED = 20
 """Largest number of series that are also backtested, selected evenly from all series."""
 
 
@@ -296,6 +320,7 @@ class Request:
     horizon: int | None = None
     holidays: str | None = None
     level: float = 0.9
+    fiscal: str = ""  # A fiscal year as the file has it
 
     def steps(self, one: TableSeries) -> int:
         """Return the number of steps to forecast for one series."""
@@ -378,7 +403,8 @@ def forecast_each(
             paths = as_array(fitted.sample(horizon, _N_PATHS, later, random_state=0)).T
             unit = fitted.series_[ONE].timeline.unit_of_step
             law = mean, lower, upper
-            series.append(SeriesForecast(name, one.values, times, *law, X, paths, unit))
+            made = SeriesForecast(name, one.values, times, *law, X, paths, unit, request.fiscal)
+            series.append(made)
         except (TypeError, ValueError) as error:
             errors[one.name] = error
     if not series:
@@ -391,18 +417,23 @@ def forecast_each(
 def past_scores(fits: SeriesFits, request: Request, progress: Progress) -> dict[str, OriginScores]:
     """Return, by name, the errors of past forecasts of at most twenty series."""
     scores = {}
-    every = max(1, -(-len(fits.series) // _MOST_COMPARED))
-    for place, one in enumerate(some := fits.series[::every]):
+    n_series = len(fits.series)
+    compared = np.linspace(0, n_series - 1, min(n_series, MOST_COMPARED)).round().astype(int)
+    for place, one in enumerate(some := [fits.series[i] for i in compared]):
         # With a single series, "1 of 1" would not be useful as progress.
         places = (place + 1, len(some)) if len(some) > 1 else ()
         progress("forecasting from past origins", *places)
         past = None if one.inputs is None else one.inputs.iloc[: len(one.values)]
         name = ONE if request.columns.series is None else one.name
-        seasons = _season_steps(fits.model.series_[name], one.values)
+        fitted = fits.model.series_[name]
+        seasons = _season_steps(fitted, one.values)
         result = origin_scores(fits.model, one.values, past, len(one.mean), request.level, seasons)
         if result is not None:
-            are_counts = fits.model.series_[name].law.transformation == "counts"
-            scores[name] = replace(result, are_counts=are_counts)
+            shifts = result.times.get_indexer(
+                one.values.index[fitted.law.positions(fitted.law.shifts)]
+            )
+            are_counts = fitted.law.transformation == "counts"
+            scores[name] = replace(result, shifts=shifts, are_counts=are_counts)
     return scores
 
 

@@ -19,13 +19,17 @@ from bochner._base.number_texts import (
 )
 from bochner.comparison.contenders import OURS
 from bochner.comparison.forecast_fits import (
+    MOST_COMPARED,
     OriginScores,
     SeriesForecast,
     best_other,
     mean_scores,
     on_calendar,
+    scaled_measure,
 )
 from bochner.comparison.outcomes import calibrated_range
+from bochner.files.joined_dates import fiscal_year
+from bochner.series.calendars import WEEKEND
 from bochner.series.count_law import CountLaw
 from bochner.series.fitted_series import FittedSeries
 from bochner.series.series_law import LEAST_PROBABLE, SeriesLaw
@@ -47,13 +51,6 @@ _SCALES = {
     "counts": "counts, with effects that multiply their mean",
 }
 """Description of the modelled quantity, by transformation."""
-
-_SCALED = {
-    "MASE": "mean absolute scaled error",
-    "scaled RMSE": "root mean squared scaled error",
-    "scaled error": "mean scaled error",
-}
-"""Scaled errors in words, by name."""
 
 _CERTAIN = 0.995  # Smallest probability of a season that is not stated
 
@@ -78,6 +75,13 @@ def shown_times(times: Any) -> list[str]:
     if times.dtype.kind == "f" and may_be_years(np.floor(times)):
         return [f"{time:.7g}" for time in times]
     return [f"{time:.10g}" if times.dtype.kind == "f" else str(time) for time in times]
+
+
+def forecast_times(one: SeriesForecast) -> list[str]:
+    """Return the times of a forecast as texts, fiscal years as in the file."""
+    if one.fiscal:
+        return [fiscal_year(time.year, one.fiscal) for time in one.times]
+    return shown_times(one.times)
 
 
 def model_facts(series: FittedSeries, index: object = None) -> dict[str, str]:
@@ -105,9 +109,12 @@ def _breaks(law: SeriesLaw | CountLaw, times: Array, index: Any) -> str:
     """Return a list of the first times of outliers or shifts, or their number without an index."""
     if index is None:
         return counted(len(times), "time")
-    shown = shown_times(index[law.positions(times[:_MOST_BREAKS])])
-    rest = len(times) - len(shown)
-    return ", ".join(shown) + (f" and {rest} more" if rest else "")
+    return _listed(shown_times(index[law.positions(times)]))
+
+
+def _listed(texts: Sequence[str]) -> str:
+    rest = len(texts) - _MOST_BREAKS
+    return ", ".join(texts[:_MOST_BREAKS]) + (f" and {rest} more" if rest > 0 else "")
 
 
 def _seasons(law: SeriesLaw | CountLaw) -> list[str]:
@@ -143,7 +150,7 @@ def missing_times(one: SeriesForecast) -> str:
 
 
 def outlook(one: SeriesForecast, level: float, steps: slice = slice(None)) -> Array | None:
-    """Return medians and intervals (3, 3) of single values, of their mean and of their total.
+    """Return medians and intervals (2, 3) of the mean of all values and of their total.
 
     They are those of joint draws of some steps; None without draws.
     """
@@ -151,7 +158,27 @@ def outlook(one: SeriesForecast, level: float, steps: slice = slice(None)) -> Ar
         return None
     paths, ends = one.paths[:, steps], 0.5 + 0.5 * level * np.array([0.0, -1.0, 1.0])
     mean = np.quantile(paths.mean(axis=1), ends)
-    return as_array([np.quantile(paths, ends), mean, paths.shape[1] * mean])
+    return as_array([mean, paths.shape[1] * mean])
+
+
+def extremes(one: SeriesForecast) -> dict[str, int]:
+    """Return the steps, counted from zero, of the lowest and the highest forecast."""
+    return {"lowest": int(np.argmin(one.mean)), "highest": int(np.argmax(one.mean))}
+
+
+def _extremes_text(one: SeriesForecast) -> str:
+    """Return the lowest and the highest forecast with their intervals and times."""
+    days, place = getattr(one.times, "day_of_week", None), "on" if one.unit == "day" else "at"
+    if one.unit == "week" and days is not None:
+        place = f"in the week {'to' if days[0] >= WEEKEND else 'from'}"
+    texts, times = [], forecast_times(one)
+    steps = extremes(one)
+    if len({one.shown(one.mean[i]) for i in steps.values()}) == 1:
+        steps = {"every forecast": len(times) - 1}
+    for name, i in steps.items():
+        value, *ends = (one.shown(law[i]) for law in (one.mean, one.lower, one.upper))
+        texts.append(f"{name} {value} ({' to '.join(ends)}) {place} {times[i]}")
+    return ", ".join(texts)
 
 
 def outlook_sentence(one: SeriesForecast, level: float) -> str:
@@ -159,24 +186,32 @@ def outlook_sentence(one: SeriesForecast, level: float) -> str:
     whole, n, unit = outlook(one, level), len(one.mean), one.unit
     if whole is None:
         return ""
-    single, mean, total = whole
+    mean, total = whole
     paths = cast(Array, one.paths)
-    about, *ends = _rounded([*mean, *single[1:]], mean)
+    about, *ends = _rounded(mean, mean)
     share, sums = float(np.mean(paths == 0.0)), _rounded(total, total)
     if np.array_equal(paths, np.round(paths)):  # Draws of a law of counts
-        ends[2:], sums = ([f"{value:,.0f}" for value in law] for law in (single[1:], total))
-    zeros = f"; zero with probability {percent(share)}" if share > _SELDOM else ""
+        sums = [f"{value:,.0f}" for value in total]
+    zeros = f"zero with probability {percent(share)}"
     if n == 1:
+        zeros = f"; {zeros}" if share > _SELDOM else ""
         within = f"{percent(level)} from {ends[0]} to {ends[1]}"
         return f"The next {unit}: about {about} ({within}){zeros}."
     each = f"{'an' if unit == 'hour' else 'a'} {unit}"
     in_all = f"; {sums[0]} in all ({sums[1]} to {sums[2]})" if one.are_counts else ""
     average = f"{about} {each} on average ({100.0 * level:g} % interval {ends[0]} to {ends[1]})"
-    singles = f"single {unit}s from {ends[2]} to {ends[3]}"
-    return f"The next {counted(n, unit)}: about {average}, {singles}{zeros}{in_all}."
+    zeros = f"; {each} is {zeros}" if share > _SELDOM else ""
+    return f"The next {counted(n, unit)}: about {average}, {_extremes_text(one)}{zeros}{in_all}."
 
 
-def panel_sentence(forecasts: Sequence[SeriesForecast], level: float) -> str:
+def without(n_refused: int) -> str:
+    """Return the number of series that have no forecast in words; empty for zero."""
+    return f"without {n_refused} series that ha{'s' if n_refused == 1 else 've'} no forecast" * (
+        n_refused > 0
+    )
+
+
+def panel_sentence(forecasts: Sequence[SeriesForecast], level: float, n_refused: int = 0) -> str:
     """Return the total of several series of counts in words; empty without common times."""
     first, rng = forecasts[0], np.random.default_rng(0)
     if not all(one.are_counts and one.times.equals(first.times) for one in forecasts):
@@ -185,8 +220,9 @@ def panel_sentence(forecasts: Sequence[SeriesForecast], level: float) -> str:
     law = np.quantile(np.sum(paths, axis=0), 0.5 + 0.5 * level * np.array([0.0, -1.0, 1.0]))
     about, *ends = _rounded(law, law)
     interval = f"{100.0 * level:g} % interval {' to '.join(ends)}, if the series are independent"
-    steps = counted(len(first.mean), first.unit)
-    return f"The next {steps} of {len(forecasts)} series: about {about} in all ({interval})."
+    steps, rest = counted(len(first.mean), first.unit), ", " * bool(n_refused) + without(n_refused)
+    of = f"{steps} of {len(forecasts)} series"
+    return f"The next {of}: about {about} in all ({interval}){rest}."
 
 
 def _fixed(values: Sequence[float], size: float, digits: int, sign: str = "") -> list[str]:
@@ -248,7 +284,7 @@ def period_rows(one: SeriesForecast, level: float) -> tuple[list[str], list[list
     names = [str(label.start_time.date() if unit == "week" else label) for label, _ in runs]
     laws: Any = np.array([outlook(one, level, slice(run[0], run[-1] + 1)) for _, run in runs])
     columns = [names, [str(len(run)) for _, run in runs]]
-    for part in laws.swapaxes(0, 1)[1 : 2 + one.are_counts]:
+    for part in laws.swapaxes(0, 1)[: 1 + one.are_counts]:
         texts = [_rounded(values, np.median(part, axis=0)) for values in part]
         columns += [[text[0] for text in texts], [f"{text[1]} to {text[2]}" for text in texts]]
     return heads, [list(row) for row in zip(*columns, strict=True)]
@@ -256,25 +292,14 @@ def period_rows(one: SeriesForecast, level: float) -> tuple[list[str], list[list
 
 def error_rows(scores: OriginScores) -> tuple[list[str], list[list[str]]]:
     """Return heads and rows of the errors of all methods of one series, the smallest first."""
-    names, ours = scores.methods, scores.error(OURS)
-    measures = {"mean absolute error": scores.mae, "RMSE": scores.rmse}
-    if scores.are_counts:
-        measures = dict(reversed(measures.items()))
-    measures[scaled_measure([scores])] = scores.scaled_error
+    names, ours, measures = scores.methods, scores.error(OURS), scores.measures
     columns = [same_digits(list(map(measure, names))) for measure in measures.values()]
     if not scores.are_counts:
         columns.append([percent(0.01 * scores.smape(name), digits=1) for name in names])
     columns.append([_relative(scores.error(name), ours) for name in names])
     columns[-1][names.index(OURS)] = ""
-    shares = ["sMAPE"] * (not scores.are_counts)
-    heads = ["method", *measures, *shares, f"error relative to {OURS}"]
+    heads = ["method", *measures, *["sMAPE"][scores.are_counts :], f"error relative to {OURS}"]
     return heads, [list(row) for row in zip(names, *columns, strict=True)]
-
-
-def scaled_measure(scores: Collection[OriginScores]) -> str:
-    """Return the name of the scaled errors of one or several series."""
-    kinds = {each.are_counts for each in scores}
-    return "scaled error" if len(kinds) > 1 else "scaled RMSE" if kinds == {True} else "MASE"
 
 
 def _relative(error: float, reference: float) -> str:
@@ -287,16 +312,14 @@ def horizon_rows(scores: OriginScores) -> tuple[list[str], list[list[str]]]:
     runs = [run for run in runs if len(run)]
     parts = [scores.part(np.isin(scores.steps, run)) for run in runs]
     names = [f"{run[0]} to {run[-1]}" if len(run) > 1 else str(run[0]) for run in runs]
-    sizes = [(one.error(OURS), one.scaled_error(OURS), float(one.crps.mean())) for one in parts]
+    sizes = [(one.error(OURS), one.scaled(OURS), float(one.crps.mean())) for one in parts]
     errors, scaled, crps = (same_digits(column) for column in zip(*sizes, strict=True))
     shares = [[percent(0.01 * o.smape(OURS), digits=1), percent(o.coverage)] for o in parts]
     changes = [_relative(one.error(other), one.error(OURS)) for one in parts]
-    heads = ["steps ahead", "mean absolute error", "MASE", "CRPS", "sMAPE", "coverage"]
-    if scores.are_counts:
-        shares = [pair[1:] for pair in shares]
-        heads = ["steps ahead", "RMSE", "scaled RMSE", "CRPS", "coverage"]
+    first, _, last = scores.measures
+    heads = ["steps ahead", first, last, "CRPS", *["sMAPE", "coverage"][scores.are_counts :]]
     rows = zip(names, errors, scaled, crps, shares, changes, strict=True)
-    texts = [[*row, *pair, change] for *row, pair, change in rows]
+    texts = [[*row, *pair[scores.are_counts :], change] for *row, pair, change in rows]
     return [*heads, f"\u201c{other}\u201d relative to {OURS}"], texts
 
 
@@ -315,16 +338,12 @@ def series_rows(
     for one, until, _ in forecasts:
         whole, texts = outlook(one, level), ["\u2013"] * 3
         if whole is not None:  # There are draws
-            texts = _rounded(whole[1 + are_counts], whole[1 + are_counts])
+            texts = _rounded(whole[int(are_counts)], whole[int(are_counts)])
         rows.append([one.name, until, *texts, one.shown(float(one.mean[-1]))])
     if scores:
-        other = best_other(scores)
-        measure = scaled_measure(scores)
+        other, measure = best_other(scores), scaled_measure(scores)
         heads += [measure, f"{measure} of {other}", "coverage"]
-        sizes = [
-            (np.nan, np.nan) if s is None else (s.scaled_error(OURS), s.scaled_error(other))
-            for *_, s in forecasts
-        ]
+        sizes = [(s.scaled(OURS), s.scaled(other)) if s else (np.nan,) * 2 for *_, s in forecasts]
         *means, share = mean_scores(scores)
         columns = [same_digits(column) for column in zip(*sizes, means, strict=True)]
         shares = [percent(np.nan if s is None else s.coverage) for *_, s in forecasts]
@@ -341,10 +360,10 @@ def forecast_verdict(scores: Collection[OriginScores]) -> str:
     if not scores:
         return "The series are too short to measure forecasts of their last values."
     sizes, what = mean_scores(scores)[:2], best_other(scores)
-    unit = _SCALED[scaled_measure(scores)]
+    unit = f"mean {scaled_measure(scores)}"
     if len(scores) == 1:
         (only,) = scores
-        sizes, unit = (only.error(OURS), only.error(what)), unit.replace(" scaled", "")
+        sizes, unit = (only.error(OURS), only.error(what)), next(iter(only.measures))
     if not np.isfinite(sizes).all() or not sizes[0]:
         return "Past forecasts could not be compared with those of other methods."
     change, (ours, other) = sizes[1] / sizes[0] - 1.0, same_digits(sizes)
@@ -354,6 +373,7 @@ def forecast_verdict(scores: Collection[OriginScores]) -> str:
         n = sum(each.n_origins for each in scores)
         how += f", a difference that {counted(n, 'past forecast')} do{'es' * (n == 1)} not settle"
     best = f"that of the best other method, \u201c{what}\u201d, is {other}"
+    unit = "root mean squared error" if unit == "RMSE" else unit
     return f"Past forecasts have a {unit} of {ours}; {best}, {how}."
 
 
@@ -388,4 +408,43 @@ def forecast_coverage(scores: Collection[OriginScores], level: float) -> str:
     else:
         judged = "about as many as expected"
     of, nominal = counted(len(covered), "past value"), f"{100.0 * level:g} %"
-    return f"The {nominal} intervals contained {100.0 * share:.1f} % of {of}, {judged}."
+    said = f"The {nominal} intervals contained {100.0 * share:.1f} % of {of}, {judged}."
+    return f"{said} {_shift_remark(scores)}".strip()
+
+
+def _shift_remark(scores: Collection[OriginScores]) -> str:
+    """Return the coverage of values forecast before a shift of the level, and of the others."""
+    shifted = [each for each in scores if each.are_before_shifts().any()]
+    if not shifted:
+        return ""
+    at = f"shifts of the level in {len(shifted)} series"
+    if len(scores) == 1:
+        (only,) = shifted
+        times = only.times[only.shifts[only.shifts >= only.origins.min()]]
+        at = f"a shift of the level at {_listed(shown_times(times))}"
+    covered = np.concatenate([each.covered for each in scores])
+    is_before = np.concatenate([each.are_before_shifts() for each in scores])
+    parts = [f"{percent(covered[is_before].mean())} of them"]
+    if not is_before.all():
+        parts.append(f"{percent(covered[~is_before].mean())} of the others")
+    of = f"{is_before.sum():,} of these values were forecast before {at}"
+    return f"{of}: the intervals contained {' and '.join(parts)}."
+
+
+def origins_sentence(scores: Collection[OriginScores]) -> str:
+    """Return the first times of past forecasts in words."""
+    starts = {text for each in scores for text in shown_times(each.times[np.unique(each.origins)])}
+    return f"Past forecasts begin at {_listed(sorted(starts))}."
+
+
+def uncompared(n_series: int, n_compared: int) -> str:
+    """Return why some series have no errors in words; empty if all or none have."""
+    n_short, reason = min(n_series, MOST_COMPARED) - n_compared, ""
+    if n_series == n_compared or not n_compared:
+        return ""
+    if n_series > MOST_COMPARED:
+        reason = f" at most {MOST_COMPARED}, evenly spread over the table, are compared"
+    if n_short:
+        reason += f"{';' * bool(reason)} {n_short} {'is' if n_short == 1 else 'are'} too short"
+    of = f"Past errors are those of {n_compared} of {n_series} series"
+    return f"{of}:{reason}. The other series show \u201c\u2013\u201d."

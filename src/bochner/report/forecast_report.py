@@ -10,22 +10,26 @@ import numpy as np
 
 from bochner._base.number_texts import counted, number
 from bochner.comparison.contenders import OURS
-from bochner.comparison.forecast_fits import OriginScores, SeriesForecast
+from bochner.comparison.forecast_fits import OriginScores, SeriesFits, SeriesForecast
 from bochner.comparison.forecast_words import (
     error_rows,
     forecast_coverage,
+    forecast_times,
     forecast_verdict,
     horizon_rows,
     input_rows,
     missing_times,
     model_facts,
     number_of_values,
+    origins_sentence,
     outlook_sentence,
     panel_sentence,
     period_rows,
     same_digits,
     series_rows,
     shown_times,
+    uncompared,
+    without,
 )
 from bochner.comparison.simple_forecasts import REGRESSION
 from bochner.plot.series_plots import components, forecast
@@ -74,8 +78,7 @@ _MOST_PAST = 1_000  # Largest number of values before the forecast at which comp
 
 
 def write_forecasts(
-    model: Forecaster,
-    forecasts: Sequence[SeriesForecast],
+    fits: SeriesFits,
     scores: Mapping[str, OriginScores] | None,
     target: str,
     source: str,
@@ -84,9 +87,11 @@ def write_forecasts(
     path: str | PathLike[str],
 ) -> None:
     """Write a report on forecasts; ``scores`` by series are None if not measured."""
-    is_single, names, known = len(forecasts) == 1, list(model.series_), scores or {}
-    sections = [] if is_single else [_overview(forecasts, names, known, level)]
-    for place, (name, one) in enumerate(zip(names[:_MOST_SERIES], forecasts, strict=False)):
+    model, forecasts, n_refused, known = fits.model, fits.series, len(fits.refused), scores or {}
+    is_single = len(forecasts) == 1
+    sections = [] if is_single and not n_refused else [_overview(fits, known, level)]
+    shown = zip(list(model.series_)[:_MOST_SERIES], forecasts, strict=False)
+    for place, (name, one) in enumerate(shown):
         alone = model if model.is_single_ else model.of(name)
         parts = list(_parts(alone, one, known.get(name), level, target, out))
         if not is_single:
@@ -100,29 +105,30 @@ def write_forecasts(
         ends = shown_times(forecasts[0].values.index[[0, -1]])
         what = f"{number_of_values(forecasts[0])}, {' to '.join(ends)}"
     outlook = outlook_sentence(forecasts[0], level) if is_single else ""
-    if outlook := outlook or panel_sentence(forecasts, level):
+    what += ", " * bool(n_refused) + without(n_refused)
+    if outlook := outlook or panel_sentence(forecasts, level, n_refused):
         verdict, coverage = outlook, f"{verdict} {coverage}".strip()
     title = Title("Report on a forecast", "Forecast of", target, cut(source), what)
     head = Head(target, verdict, coverage, [], [], "")
     write_page(rendered(title, [head], sections), path)
 
 
-def _overview(
-    forecasts: Sequence[SeriesForecast],
-    names: Sequence[str],
-    scores: Mapping[str, OriginScores],
-    level: float,
-) -> Section:
+def _overview(fits: SeriesFits, scores: Mapping[str, OriginScores], level: float) -> Section:
     """Return the section with a table row for every series."""
-    pairs = zip(names, forecasts, strict=True)
-    listed = [(one, shown_times(one.times)[-1], scores.get(name)) for name, one in pairs]
+    forecasts = fits.series
+    pairs = zip(fits.model.series_, forecasts, strict=True)
+    listed = [(one, forecast_times(one)[-1], scores.get(name)) for name, one in pairs]
     heads, rows = series_rows(listed, level)
     is_long = len(forecasts) > _MOST_SERIES
     note = f"Pictures of the first {_MOST_SERIES} series follow. " if is_long else ""
     kinds = {each.are_counts for each in scores.values()}
-    note += " ".join([_MASE] * (False in kinds) + [_COUNTS] * (True in kinds))
-    table = Table("Series and their forecasts", heads, _cells(rows), note)
-    return Section("all", "All series", [table])
+    parts = [*[_MASE] * (False in kinds), *[_COUNTS] * (True in kinds)]
+    note += " ".join([*parts, uncompared(len(forecasts), len(scores))]).strip() if scores else ""
+    tables: list[Block] = [Table("Series and their forecasts", heads, _cells(rows), note)]
+    if fits.refused:
+        reasons = [[Cell(cut(name)), Cell(reason)] for name, reason in fits.refused.items()]
+        tables.append(Table("Series without a forecast", ["series", "reason"], reasons))
+    return Section("all", "All series", tables)
 
 
 def _cells(rows: Sequence[Sequence[str]]) -> list[list[Cell]]:
@@ -178,7 +184,8 @@ def _errors(scores: OriginScores) -> list[Block]:
     regression = _INPUTS if REGRESSION in scores.errors else ""
     note = (
         f"Forecasts of {counted(scores.horizon, 'step')} from "
-        f"{counted(scores.n_origins, 'past origin')}, each from the values before it alone. The "
+        f"{counted(scores.n_origins, 'past origin')}, each from the values before it alone. "
+        f"{origins_sentence([scores])} The "
         "Theta method removes all seasons, smooths the rest exponentially and follows half of its "
         f"slope.{regression} The best other method is chosen by these errors, in its favour."
     )
@@ -219,7 +226,7 @@ def _components(model: Forecaster, one: SeriesForecast, level: float) -> list[Bl
 
 
 def _values(one: SeriesForecast, level: float, out: str) -> Table:
-    times = shown_times(one.times)[:_MOST_ROWS]
+    times = forecast_times(one)[:_MOST_ROWS]
     if one.unit == "day" and hasattr(one.times, "strftime"):
         times = one.times[:_MOST_ROWS].strftime("%a %Y-%m-%d").tolist()
     columns = zip(times, one.mean, one.lower, one.upper, strict=False)

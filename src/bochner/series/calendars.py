@@ -282,7 +282,7 @@ _MONTH, _SHORTEST_MONTH = 30.44, 29.0
 """Mean days of a month, and the least median step in days of months and quarters."""
 
 _DAILY = 1.5  # Longest median step, in days, of days and parts of a day
-_WEEKEND = 4  # Friday: weeks with dates from Friday to Sunday end at them, and others begin
+WEEKEND = 4  # Friday: weeks with dates from Friday to Sunday end at them, and others begin
 _YEARLY = 0.8
 """Smallest number of dates per year of a holiday with a column for months: one that moves between
 two months, as Easter does, not one of a single year."""
@@ -350,7 +350,7 @@ def _spans(
         if np.median((days - months.astype("M8[D]")).astype(np.int64)) > 0.5 * _MONTH:
             months = months - (n_months - 1)  # Quarters with the date of their last month
         return months.astype("M8[D]"), (months + n_months).astype("M8[D]"), n_months
-    ends_with_it = step == 7 and np.median(_weekdays(days.astype(np.int64))) >= _WEEKEND
+    ends_with_it = step == 7 and np.median(_weekdays(days.astype(np.int64))) >= WEEKEND
     starts = days - np.timedelta64(6 * ends_with_it, "D")
     return starts, starts + np.timedelta64(round(step), "D"), 0
 
