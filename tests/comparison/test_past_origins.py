@@ -225,6 +225,8 @@ def test_values_forecast_before_a_shift_are_told_from_the_others():
         n_before = {4: 4, 8: 4}[place]
         assert replace(one, shifts=np.array([place])).are_before_shifts().sum() == n_before
     assert "shift" not in forecast_coverage([replace(one, shifts=np.zeros(0))], 0.9)
+    numbers = replace(one, times=pd.RangeIndex(5, 17))
+    assert origins_sentence([numbers, numbers]) == "Past forecasts begin at 5, 9, 13."
     assert origins_sentence([one]).endswith("begin at 2024-01-01, 2024-01-05, 2024-01-09.")
 
 

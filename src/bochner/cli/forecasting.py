@@ -279,9 +279,8 @@ def _print(console: Console, path: Path, forecasts: _Forecasts, notes: Sequence[
         verdict = plain_text(forecast_verdict(scores))
         notes = [forecast_coverage(scores, forecasts.level), origins_sentence(scores)]
         notes.append(uncompared(len(forecasts.series), len(scores)))
-        print_blocks(
-            console, verdict, _scores_table(forecasts), plain_text(" ".join(notes).strip())
-        )
+        remarks = plain_text(" ".join(notes).strip())
+        print_blocks(console, verdict, _scores_table(forecasts), remarks)
 
 
 def _facts(path: Path, forecasts: _Forecasts, notes: Sequence[str]) -> dict[str, str]:
@@ -299,8 +298,7 @@ def _facts(path: Path, forecasts: _Forecasts, notes: Sequence[str]) -> dict[str,
         lengths = [len(one.values) for one in series]
         span = " to ".join(number(length) for length in sorted({min(lengths), max(lengths)}))
         facts = {"Series": f"{path}: {len(series)} series of {span} values"}
-    if n_refused := len(forecasts.fits.refused):
-        facts["Series"] += f", {without(n_refused)}"
+    facts["Series"] += without(len(forecasts.fits.refused))
     if first.inputs is not None:
         facts["Inputs"] = ", ".join(map(str, first.inputs.columns))
     facts |= {"Note" if not place else " " * place: text for place, text in enumerate(notes)}

@@ -171,8 +171,7 @@ def _extremes_text(one: SeriesForecast) -> str:
     days, place = getattr(one.times, "day_of_week", None), "on" if one.unit == "day" else "at"
     if one.unit == "week" and days is not None:
         place = f"in the week {'to' if days[0] >= WEEKEND else 'from'}"
-    texts, times = [], forecast_times(one)
-    steps = extremes(one)
+    texts, times, steps = [], forecast_times(one), extremes(one)
     if len({one.shown(one.mean[i]) for i in steps.values()}) == 1:
         steps = {"every forecast": len(times) - 1}
     for name, i in steps.items():
@@ -192,23 +191,20 @@ def outlook_sentence(one: SeriesForecast, level: float) -> str:
     share, sums = float(np.mean(paths == 0.0)), _rounded(total, total)
     if np.array_equal(paths, np.round(paths)):  # Draws of a law of counts
         sums = [f"{value:,.0f}" for value in total]
-    zeros = f"zero with probability {percent(share)}"
+    each = f"{'an' if unit == 'hour' else 'a'} {unit}"
+    zeros = f"; {each} is zero with probability {percent(share)}" if share > _SELDOM else ""
     if n == 1:
-        zeros = f"; {zeros}" if share > _SELDOM else ""
         within = f"{percent(level)} from {ends[0]} to {ends[1]}"
         return f"The next {unit}: about {about} ({within}){zeros}."
-    each = f"{'an' if unit == 'hour' else 'a'} {unit}"
     in_all = f"; {sums[0]} in all ({sums[1]} to {sums[2]})" if one.are_counts else ""
     average = f"{about} {each} on average ({100.0 * level:g} % interval {ends[0]} to {ends[1]})"
-    zeros = f"; {each} is {zeros}" if share > _SELDOM else ""
     return f"The next {counted(n, unit)}: about {average}, {_extremes_text(one)}{zeros}{in_all}."
 
 
 def without(n_refused: int) -> str:
-    """Return the number of series that have no forecast in words; empty for zero."""
-    return f"without {n_refused} series that ha{'s' if n_refused == 1 else 've'} no forecast" * (
-        n_refused > 0
-    )
+    """Return the end of a sentence on series that have no forecast; empty for zero."""
+    verb = "has" if n_refused == 1 else "have"
+    return f", without {n_refused} series that {verb} no forecast" if n_refused else ""
 
 
 def panel_sentence(forecasts: Sequence[SeriesForecast], level: float, n_refused: int = 0) -> str:
@@ -220,9 +216,9 @@ def panel_sentence(forecasts: Sequence[SeriesForecast], level: float, n_refused:
     law = np.quantile(np.sum(paths, axis=0), 0.5 + 0.5 * level * np.array([0.0, -1.0, 1.0]))
     about, *ends = _rounded(law, law)
     interval = f"{100.0 * level:g} % interval {' to '.join(ends)}, if the series are independent"
-    steps, rest = counted(len(first.mean), first.unit), ", " * bool(n_refused) + without(n_refused)
+    steps = counted(len(first.mean), first.unit)
     of = f"{steps} of {len(forecasts)} series"
-    return f"The next {of}: about {about} in all ({interval}){rest}."
+    return f"The next {of}: about {about} in all ({interval}){without(n_refused)}."
 
 
 def _fixed(values: Sequence[float], size: float, digits: int, sign: str = "") -> list[str]:
@@ -409,7 +405,7 @@ def forecast_coverage(scores: Collection[OriginScores], level: float) -> str:
         judged = "about as many as expected"
     of, nominal = counted(len(covered), "past value"), f"{100.0 * level:g} %"
     said = f"The {nominal} intervals contained {100.0 * share:.1f} % of {of}, {judged}."
-    return f"{said} {_shift_remark(scores)}".strip()
+    return f"{said}{_shift_remark(scores)}"
 
 
 def _shift_remark(scores: Collection[OriginScores]) -> str:
@@ -424,17 +420,19 @@ def _shift_remark(scores: Collection[OriginScores]) -> str:
         at = f"a shift of the level at {_listed(shown_times(times))}"
     covered = np.concatenate([each.covered for each in scores])
     is_before = np.concatenate([each.are_before_shifts() for each in scores])
-    parts = [f"{percent(covered[is_before].mean())} of them"]
+    share = f"{percent(covered[is_before].mean())} of them"
     if not is_before.all():
-        parts.append(f"{percent(covered[~is_before].mean())} of the others")
+        share += f" and {percent(covered[~is_before].mean())} of the others"
     of = f"{is_before.sum():,} of these values were forecast before {at}"
-    return f"{of}: the intervals contained {' and '.join(parts)}."
+    return f" {of}: the intervals contained {share}."
 
 
 def origins_sentence(scores: Collection[OriginScores]) -> str:
     """Return the first times of past forecasts in words."""
-    starts = {text for each in scores for text in shown_times(each.times[np.unique(each.origins)])}
-    return f"Past forecasts begin at {_listed(sorted(starts))}."
+    starts, *others = (each.times[np.unique(each.origins)] for each in scores)
+    for other in others:
+        starts = starts.union(other)
+    return f"Past forecasts begin at {_listed(shown_times(starts))}."
 
 
 def uncompared(n_series: int, n_compared: int) -> str:

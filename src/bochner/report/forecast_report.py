@@ -105,7 +105,7 @@ def write_forecasts(
         ends = shown_times(forecasts[0].values.index[[0, -1]])
         what = f"{number_of_values(forecasts[0])}, {' to '.join(ends)}"
     outlook = outlook_sentence(forecasts[0], level) if is_single else ""
-    what += ", " * bool(n_refused) + without(n_refused)
+    what += without(n_refused)
     if outlook := outlook or panel_sentence(forecasts, level, n_refused):
         verdict, coverage = outlook, f"{verdict} {coverage}".strip()
     title = Title("Report on a forecast", "Forecast of", target, cut(source), what)
