@@ -132,7 +132,8 @@ def test_dates_in_several_columns_are_joined(case, tmp_path):
 def test_rows_of_events_at_one_time_are_no_values(tmp_path):
     frame = pd.DataFrame({"t": MONTHS, "v": np.round(10 + np.sin(np.arange(48)), 3)})
     events = pd.DataFrame({"t": MONTHS[[47, 47]] + pd.Timedelta(days=3)})
-    table, _ = times_forecast(tmp_path, pd.concat([frame, events]))
+    table, said = times_forecast(tmp_path, pd.concat([frame, events]).assign(room="a"))
+    assert "'room' is not used; --known takes" in said
     assert table["t"].tolist() == ["2020-01-01", "2020-02-01"]
 
 

@@ -198,7 +198,7 @@ def test_contributions_say_the_same_everywhere():
         np.testing.assert_allclose(frame[list(names)].iloc[place], values[place])
 
 
-def series(name, rng, n_unknown):
+def series(name, rng, n_unknown, are_counts=False):
     """A series of months whose last values are unknown, its forecast, and errors before."""
     months = pd.date_range("2015-01-01", periods=54, freq="MS")
     values = pd.Series(rng.normal(50.0, 5.0, 48), months[:48])
@@ -208,7 +208,8 @@ def series(name, rng, n_unknown):
     covered = (rng.random(12) < 0.7).astype(float)
     scale, observed, crps = rng.uniform(2.0, 3.0, (3, 12)) * [[1.0], [20.0], [0.5]]
     places = np.repeat([0, 1], 6), np.tile(np.arange(1, 7), 2)
-    scores = OriginScores(6, 2, 12, errors, scale, observed, covered, crps, *places, months[:48])
+    parts = errors, scale, observed, covered, crps, *places, months[:48]
+    scores = OriginScores(6, 2, 12, *parts, are_counts=are_counts)
     paths = mean + half * rng.normal(size=(200, 6))
     ends = mean - half, mean + half
     return SeriesForecast(name, values, months[48:], mean, *ends, paths=paths), scores
@@ -220,11 +221,18 @@ def smape(scores, method):
     return np.mean(200.0 * np.abs(scores.errors[method]) / size)
 
 
+def error_sizes(errors, are_counts):
+    """The error that ranks methods, and the other one."""
+    sizes = np.mean(np.abs(errors)), np.sqrt(np.mean(errors**2))
+    return sizes[::-1] if are_counts else sizes
+
+
+@pytest.mark.parametrize("are_counts", [False, True])
 @pytest.mark.parametrize("count", [1, 3])
-def test_a_forecast_says_the_same_everywhere(count):
+def test_a_forecast_says_the_same_everywhere(count, are_counts):
     rng = np.random.default_rng(count)
     names = ("north", "south", "west")[:count]
-    made = [series(name, rng, n_unknown) for n_unknown, name in enumerate(names)]
+    made = [series(name, rng, n_unknown, are_counts) for n_unknown, name in enumerate(names)]
     columns = SeriesColumns("sales", "date", "shop" if count > 1 else None, ())
     model = SimpleNamespace(series_=dict.fromkeys(names))
     every, scores = [one for one, _ in made], dict(zip(names, (s for _, s in made), strict=True))
@@ -236,7 +244,10 @@ def test_a_forecast_says_the_same_everywhere(count):
     page = reports._overview(forecasts.fits, scores, 0.8).blocks[0]
     sizes, of_all = {}, []
     for place, (one, own) in enumerate(made):
-        sizes[one.name] = [np.mean(np.abs(own.errors[m] / own.scale)) for m in (OURS, THETA)]
+        mases = [np.mean(np.abs(own.errors[m] / own.scale)) for m in (OURS, THETA)]
+        sizes[one.name] = [
+            error_sizes(own.errors[m] / own.scale, are_counts)[0] for m in (OURS, THETA)
+        ]
         maes = [np.mean(np.abs(own.errors[m])) for m in (OURS, THETA)]
         share = np.mean(own.covered)
         of_all.extend(own.covered)
@@ -254,29 +265,34 @@ def test_a_forecast_says_the_same_everywhere(count):
             assert said in outlook_sentence(one, 0.8)
         past = found["from_past_origins"]
         other = past["others"][THETA]
-        assert [past["mase"], other["mase"]] == pytest.approx(sizes[one.name])
+        assert [past["mase"], other["mase"]] == pytest.approx(mases)
         assert [past["mae"], other["mae"]] == pytest.approx(maes)
         assert past["coverage"] == pytest.approx(share)
         smapes = [smape(own, m) for m in (OURS, THETA)]
-        assert [past["smape"], other["smape"]] == pytest.approx(smapes)
+        names = {True: {"mase", "mae", "rmse"}, False: {"mase", "mae", "rmse", "smape"}}
+        assert set(other) == names[are_counts]
+        if not are_counts:
+            assert [past["smape"], other["smape"]] == pytest.approx(smapes)
         assert past["crps"] == pytest.approx(np.mean(own.crps))
         if count == 1:
             table, by_horizon = reports._errors(own)
             for k, (name, row) in enumerate(zip((OURS, THETA), table.rows, strict=True)):
-                rmse, mae = np.sqrt(np.mean(own.errors[name] ** 2)), maes[k]
-                change = [100.0 * (mae / maes[0] - 1.0)][: name != OURS]
-                says(line_of(errors, name), mae, rmse, *change)
+                first, second = error_sizes(own.errors[name], are_counts)
+                ours = error_sizes(own.errors[OURS], are_counts)[0]
+                change = [100.0 * (first / ours - 1.0)][: name != OURS]
+                says(line_of(errors, name), first, second, *change)
                 said = " ".join(cell.text for cell in row[1:])
-                says(said, mae, rmse, sizes[one.name][k], smapes[k], *change)
+                shares = [smapes[k]][are_counts:]
+                says(said, first, second, sizes[one.name][k], *shares, *change)
             for row in by_horizon.rows:
                 steps = [int(text) for text in row[0].text.split(" to ")]
                 part = own.part((own.steps >= steps[0]) & (own.steps <= steps[-1]))
-                mae, theta = (np.mean(np.abs(part.errors[m])) for m in (OURS, THETA))
-                mase = np.mean(np.abs(part.errors[OURS]) / part.scale)
-                shares = smape(part, OURS), 100.0 * np.mean(part.covered)
-                change = 100.0 * (theta / mae - 1.0)
+                first, theta = (error_sizes(part.errors[m], are_counts)[0] for m in (OURS, THETA))
+                scaled = error_sizes(part.errors[OURS] / part.scale, are_counts)[0]
+                shares = (smape(part, OURS), 100.0 * np.mean(part.covered))[are_counts:]
+                change = 100.0 * (theta / first - 1.0)
                 said = " ".join(cell.text for cell in row[1:])
-                says(said, mae, mase, np.mean(part.crps), *shares, change)
+                says(said, first, scaled, np.mean(part.crps), *shares, change)
             for step, time in enumerate(shown_times(one.times)):
                 says(line_of(lines, time), one.mean[step], one.lower[step], one.upper[step])
             continue

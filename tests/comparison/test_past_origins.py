@@ -19,8 +19,10 @@ from bochner.comparison.forecast_fits import (
     origin_scores,
 )
 from bochner.comparison.forecast_words import (
+    error_rows,
     forecast_coverage,
     forecast_verdict,
+    horizon_rows,
     input_rows,
     missing_times,
     model_facts,
@@ -114,6 +116,22 @@ def test_the_verdict_compares_errors_with_the_best_other_method(ours, other, mes
     said = forecast_verdict([_scores(ours, other)])
     assert all(part in said for part in message.split(".*"))
     assert best_other([_scores(1.0, 2.0), _scores(1.0, 20.0)]) == THETA
+
+
+def test_counts_are_not_compared_in_favour_of_zero():
+    """A method that forecasts zero has the smaller absolute, and the larger squared error."""
+    scores = _scores([1.0, 1.0, 1.0], [0.0, 0.0, 2.7])
+    counts = replace(scores, are_counts=True)
+    assert scores.methods[:2] == ["week", OURS]
+    assert counts.methods[:2] == [OURS, "week"]
+    assert "root mean squared error of 1.00; that of the best" in forecast_verdict([counts])
+    assert "a mean scaled RMSE of 1.00" in forecast_verdict([counts, counts])
+    assert "a mean scaled error of 1.00" in forecast_verdict([counts, scores])
+    heads, rows = error_rows(counts)
+    assert heads[1:4] == ["RMSE", "mean absolute error", "scaled RMSE"]
+    assert [row[0] for row in rows[:2]] == [OURS, "week"]
+    assert rows[1][-1] == "+56 %"
+    assert not any("sMAPE" in head for head in [*heads, *horizon_rows(counts)[0]])
 
 
 def test_errors_from_origins_use_the_values_before_them_only():
@@ -214,7 +232,9 @@ def test_values_forecast_before_a_shift_are_told_from_the_others():
 
 @pytest.mark.parametrize("n_series", [19, 20, 24, 41])
 def test_twenty_series_spread_evenly_are_compared(n_series, monkeypatch):
-    law = SimpleNamespace(shifts=np.zeros(0), positions=lambda shifts: np.zeros(0, int))
+    law = SimpleNamespace(
+        transformation="none", shifts=np.zeros(0), positions=lambda shifts: np.zeros(0, int)
+    )
     fitted = SimpleNamespace(law=law)
     made = [
         SeriesForecast(f"{i}", pd.Series([float(i)]), pd.RangeIndex(1), *np.ones((3, 1)))

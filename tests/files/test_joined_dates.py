@@ -25,6 +25,14 @@ PARTS = {
         },
         HOURS,
     ),
+    "days of months": (
+        {
+            "DATE_OF_MONTH": HOURS[::24].day,
+            "MONTH": HOURS[::24].month,
+            "YEAR": HOURS[::24].year,
+        },
+        HOURS[::24],
+    ),
     "months": ({"mes": [SPANISH[m - 1] for m in MONTHS.month], "año": MONTHS.year}, MONTHS),
     "quarters": ({"year": QUARTERS.year, "q": [f"Q{q}" for q in QUARTERS.quarter]}, QUARTERS),
     "weeks": ({"year": WEEKS.isocalendar().year, "week": WEEKS.isocalendar().week}, WEEKS),
@@ -35,7 +43,10 @@ PARTS = {
 def test_parts_of_times_are_joined(case):
     columns, times = PARTS[case]
     frame = pd.DataFrame({name: list(part) for name, part in columns.items()})
+    frame.insert(0, "day of the week", 1)
     joined, note = join_dates(frame.assign(v=1.5), ["v"])
+    assert "day of the week" in joined
+    joined = joined.drop(columns="day of the week")
     assert list(joined)[1:] == ["v"]
     assert all(repr(name) in note for name in columns)
     np.testing.assert_array_equal(joined.iloc[:, 0].to_numpy(), times.to_numpy())

@@ -2,7 +2,9 @@
 
 import numpy as np
 import pandas as pd
+import pytest
 
+from bochner.files.errors import InputError
 from bochner.files.series_table import SeriesColumns
 from bochner.files.series_table import table_series as series_and_refused
 
@@ -63,3 +65,31 @@ def test_rows_of_a_table_of_their_own_follow():
     pd.testing.assert_series_equal(found.values, known.values)
     assert list(found.later) == list(known.later)
     pd.testing.assert_frame_equal(found.inputs, known.inputs)
+
+
+@pytest.mark.parametrize("zone", ["Europe/Paris", "America/Chicago", "Australia/Melbourne"])
+@pytest.mark.parametrize("step", ["h", "15min"])
+def test_hours_that_clocks_repeat_are_averaged(zone, step):
+    """Local times with a known input, of which those from October on are to be forecast."""
+    times = pd.date_range("2023-01-05", "2024-12-05", freq=step, tz=zone)
+    clock, n = times.tz_localize(None), np.sum(times < pd.Timestamp("2024-10-01", tz=zone))
+    values = np.where(np.arange(len(times)) < n, 3.0 * np.arange(len(times)), np.nan)
+    frame = pd.DataFrame({"t": clock, "y": values, "x": 2.0 * values.size - np.arange(values.size)})
+    columns = SeriesColumns("t", "y", None, ("x",))
+    with pytest.warns(UserWarning, match="Times such as .* twice, as clocks were set back"):
+        ((found,), _) = series_and_refused(frame, columns)
+    assert found.values.index.is_unique
+    assert found.values.index.is_monotonic_increasing
+    means = frame.groupby("t").mean()
+    np.testing.assert_array_equal(found.inputs["x"], means["x"])
+    np.testing.assert_array_equal(found.values, np.round(means["y"].dropna()))
+    assert list(found.later) == sorted(set(clock[n:]))
+
+
+@pytest.mark.parametrize("again", ["2024-10-20 02:00:00", "2024-10-26 23:00:00"])
+def test_other_hours_that_repeat_are_refused(again):
+    clock = pd.date_range("2024-10-01", periods=960, freq="h")
+    both = [*clock, pd.Timestamp(again), pd.Timestamp("2024-10-27 02:00")]
+    frame = pd.DataFrame({"t": sorted(both), "y": 1.0})
+    with pytest.raises(InputError, match=f"The time {again} occurs in rows .* If clocks were set"):
+        series_and_refused(frame, SeriesColumns("t", "y"))

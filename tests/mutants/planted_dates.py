@@ -1,10 +1,12 @@
 """Bugs in the dates of files, each with the test that must notice it."""
 
-from files import test_date_rules
+import pytest
+from files import test_date_rules, test_joined_dates, test_series_table
 from mutants.planted_reading import in_folder
-from mutants.registry import plant_edits
+from mutants.registry import plant_edits, planted
 
-from bochner.files import date_forms, date_rule, local_dates
+from bochner.files import date_forms, date_rule, joined_dates, local_dates, series_table
+from bochner.files.errors import InputError
 
 plant_edits(local_dates, "number_dates",
     in_folder(test_date_rules.test_ordinary_numbers_stay_numbers, "pin"), users=(date_rule,),
@@ -29,3 +31,24 @@ plant_edits(local_dates, "_time_of_day", test_date_rules.test_hours_to_24,
 
 plant_edits(date_forms, "_are_fiscal_years", test_date_rules.test_months_are_no_fiscal_years,
     one_month_is_a_fiscal_year=("len(pairs) > 1 and all(", "any("))  # fmt: skip
+
+
+def check_clocks():
+    try:
+        test_series_table.test_hours_that_clocks_repeat_are_averaged("Europe/Paris", "h")
+        test_series_table.test_other_hours_that_repeat_are_refused("2024-10-20 02:00:00")
+    except (InputError, pytest.fail.Exception) as error:
+        raise AssertionError from error
+
+
+plant_edits(series_table, "_come_again", check_clocks,
+    every_hour_may_come_twice=("any(utc.is_unique", "any(True"),
+    clocks_are_never_set_back=("any(utc.is_unique", "any(False"))  # fmt: skip
+plant_edits(series_table, "_one_series", check_clocks,
+    averaged_counts_are_fractions=("means.round() if are_whole", "means if are_whole"),
+    hours_to_forecast_that_come_twice_are_lost=("if not _come_again(", "if True or ("),
+)  # fmt: skip
+planted(lambda: test_joined_dates.test_parts_of_times_are_joined("days of months"),
+        name="the_day_of_a_month_is_its_month")(
+    lambda patch: patch.setattr(joined_dates, "_DAYS", joined_dates._NUMBERED)
+)  # fmt: skip

@@ -153,3 +153,8 @@ planted(lambda: test_forecaster.assert_paired("none"), name="plans_have_other_no
 planted(test_forecaster.assert_errors_of_origins, name="the_score_is_the_pinball_loss")(
     edit(rolling_origins, "ranked_probability_score", "2.0 *", "1.0 *")
 )
+
+
+plant_edits(origins.OriginScores, "error",
+    test_origins.test_counts_are_not_compared_in_favour_of_zero,
+    counts_are_ranked_by_absolute_errors=("if self.are_counts", "if False"))  # fmt: skip

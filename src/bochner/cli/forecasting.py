@@ -13,6 +13,7 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
+from bochner._base.names import listed
 from bochner._base.number_texts import counted, number
 from bochner._base.progress import Progress
 from bochner.cli.options import fraction_option, read_options
@@ -189,6 +190,11 @@ def _read(
         notes += [note] if note else []
         later = join_dates(later, keep)[0] if note and later is not None else later
     columns = series_columns(frame, first, options.time, options.series, known)
+    used = {columns.time, *options.target, options.series, *known}
+    if others := [repr(str(name)) for name in frame.columns if name not in used]:
+        verb = "is" if len(others) == 1 else "are"
+        known_ahead = "--known takes inputs whose later values are known."
+        notes.append(f"{listed(others)} {verb} not used; {known_ahead}")
     if len(options.target) > 1:
         frame, columns = stacked(frame, options.target, columns, later)
         later = None
@@ -243,18 +249,20 @@ def _record(forecasts: _Forecasts, notes: Sequence[str]) -> dict[str, object]:
                 "horizon": scores.horizon,
                 "n_origins": scores.n_origins,
                 "origins": shown_times(scores.times[np.unique(scores.origins)]),
-                "mase": scores.mase(OURS),
-                "mae": scores.mae(OURS),
-                "smape": scores.smape(OURS),
+                "ranked_by": "rmse" if scores.are_counts else "mae",
+                **_errors(scores, OURS),
                 "crps": float(scores.crps.mean()),
                 "coverage": scores.coverage,
-                "others": {n: {"mase": scores.mase(n), "mae": scores.mae(n),
-                               "smape": scores.smape(n)}
-                           for n in scores.methods if n != OURS},
-            }  # fmt: skip
+                "others": {n: _errors(scores, n) for n in scores.methods if n != OURS},
+            }
         series.append(record)
     record = {"level": forecasts.level, "series": series, "notes": list(notes)}
     return {**record, "refused": dict(forecasts.fits.refused)}
+
+
+def _errors(scores: OriginScores, method: str) -> dict[str, float]:
+    names = ("mase", "mae", "rmse", "smape")[: 3 + (not scores.are_counts)]
+    return {name: getattr(scores, name)(method) for name in names}
 
 
 def _print(console: Console, path: Path, forecasts: _Forecasts, notes: Sequence[str]) -> None:

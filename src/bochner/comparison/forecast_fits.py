@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
@@ -63,6 +63,7 @@ class OriginScores:
     steps: NDArray[Any]
     times: pd.Index[Any]
     shifts: NDArray[Any] = field(default_factory=lambda: np.zeros(0, dtype=np.intp))
+    are_counts: bool = False  # Mostly zero, by a law of counts
 
     def are_before_shifts(self) -> Mask:
         """Return whether values (n,) were forecast before a shift of the level and follow it."""
@@ -77,8 +78,32 @@ class OriginScores:
 
     @property
     def methods(self) -> list[str]:
-        """Names of all methods in increasing order of their mean absolute errors."""
-        return sorted(self.errors, key=self.mae)
+        """Names of all methods in increasing order of `error`."""
+        return sorted(self.errors, key=self.error)
+
+    def error(self, method: str) -> float:
+        """Return the mean absolute error of a method, or its RMSE for counts.
+
+        A forecast of zero may have the smallest mean absolute error of counts.
+        """
+        return self.rmse(method) if self.are_counts else self.mae(method)
+
+    @property
+    def measures(self) -> dict[str, Callable[[str], float]]:
+        """Measures of errors by name: `error`, another one, and `scaled`."""
+        absolute, squared = {"mean absolute error": self.mae}, {"RMSE": self.rmse}
+        if self.are_counts:
+            return {**squared, **absolute, "scaled RMSE": self.scaled}
+        return {**absolute, **squared, "MASE": self.scaled}
+
+    def scaled(self, method: str) -> float:
+        """Return the same of errors that are divided by their scale, NaN without a scale."""
+        scaled = self.errors[method] / self.scale
+        return float(np.sqrt(np.mean(scaled**2))) if self.are_counts else self.mase(method)
+
+    def rmse(self, method: str) -> float:
+        """Return the root mean squared error of a method."""
+        return float(np.sqrt(np.mean(self.errors[method] ** 2)))
 
     def mae(self, method: str) -> float:
         """Return the mean absolute error of a method."""
@@ -192,20 +217,26 @@ def _scores(
     return OriginScores(*of, **parts, times=y.index)
 
 
+def scaled_measure(scores: Collection[OriginScores]) -> str:
+    """Return the name of the scaled errors of one or several series."""
+    first, *others = dict.fromkeys(list(each.measures)[-1] for each in scores)
+    return "scaled error" if others else first
+
+
 def best_other(scores: Collection[OriginScores]) -> str:
     """Return the other method of the smallest error, among the methods of all series."""
     if len(scores) == 1:
         (only,) = scores
         return next(name for name in only.methods if name != OURS)
     shared = [n for n in next(iter(scores)).errors if all(n in each.errors for each in scores)]
-    means = {n: _mean([each.mase(n) for each in scores]) for n in shared if n != OURS}
+    means = {n: _mean([each.scaled(n) for each in scores]) for n in shared if n != OURS}
     return min(means, key=lambda name: np.nan_to_num(means[name], nan=np.inf))
 
 
 def mean_scores(scores: Collection[OriginScores]) -> tuple[float, float, float]:
     """Return mean scaled errors of the model and of the best other method, and the coverage."""
     names = OURS, best_other(scores)
-    ours, other = (_mean([each.mase(name) for each in scores]) for name in names)
+    ours, other = (_mean([each.scaled(name) for each in scores]) for name in names)
     return ours, other, float(np.concatenate([each.covered for each in scores]).mean())
 
 
@@ -398,8 +429,11 @@ def past_scores(fits: SeriesFits, request: Request, progress: Progress) -> dict[
         seasons = _season_steps(fitted, one.values)
         result = origin_scores(fits.model, one.values, past, len(one.mean), request.level, seasons)
         if result is not None:
-            shifts = one.values.index[fitted.law.positions(fitted.law.shifts)]
-            scores[name] = replace(result, shifts=result.times.get_indexer(shifts))
+            shifts = result.times.get_indexer(
+                one.values.index[fitted.law.positions(fitted.law.shifts)]
+            )
+            are_counts = fitted.law.transformation == "counts"
+            scores[name] = replace(result, shifts=shifts, are_counts=are_counts)
     return scores
 
 

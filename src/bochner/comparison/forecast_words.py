@@ -25,6 +25,7 @@ from bochner.comparison.forecast_fits import (
     best_other,
     mean_scores,
     on_calendar,
+    scaled_measure,
 )
 from bochner.comparison.outcomes import calibrated_range
 from bochner.files.joined_dates import fiscal_year
@@ -287,14 +288,13 @@ def period_rows(one: SeriesForecast, level: float) -> tuple[list[str], list[list
 
 def error_rows(scores: OriginScores) -> tuple[list[str], list[list[str]]]:
     """Return heads and rows of the errors of all methods of one series, the smallest first."""
-    names, ours = scores.methods, scores.mae(OURS)
-    squares = [float(np.sqrt(np.mean(scores.errors[name] ** 2))) for name in names]
-    sizes = [list(map(scores.mae, names)), squares, list(map(scores.mase, names))]
-    columns = [same_digits(column) for column in sizes]
-    columns.append([percent(0.01 * scores.smape(name), digits=1) for name in names])
-    columns.append([_relative(scores.mae(name), ours) for name in names])
+    names, ours, measures = scores.methods, scores.error(OURS), scores.measures
+    columns = [same_digits(list(map(measure, names))) for measure in measures.values()]
+    if not scores.are_counts:
+        columns.append([percent(0.01 * scores.smape(name), digits=1) for name in names])
+    columns.append([_relative(scores.error(name), ours) for name in names])
     columns[-1][names.index(OURS)] = ""
-    heads = ["method", "mean absolute error", "RMSE", "MASE", "sMAPE", f"error relative to {OURS}"]
+    heads = ["method", *measures, *["sMAPE"][scores.are_counts :], f"error relative to {OURS}"]
     return heads, [list(row) for row in zip(names, *columns, strict=True)]
 
 
@@ -308,13 +308,14 @@ def horizon_rows(scores: OriginScores) -> tuple[list[str], list[list[str]]]:
     runs = [run for run in runs if len(run)]
     parts = [scores.part(np.isin(scores.steps, run)) for run in runs]
     names = [f"{run[0]} to {run[-1]}" if len(run) > 1 else str(run[0]) for run in runs]
-    sizes = [(one.mae(OURS), one.mase(OURS), float(one.crps.mean())) for one in parts]
+    sizes = [(one.error(OURS), one.scaled(OURS), float(one.crps.mean())) for one in parts]
     errors, scaled, crps = (same_digits(column) for column in zip(*sizes, strict=True))
     shares = [[percent(0.01 * o.smape(OURS), digits=1), percent(o.coverage)] for o in parts]
-    changes = [_relative(one.mae(other), one.mae(OURS)) for one in parts]
-    heads = ["steps ahead", "mean absolute error", "MASE", "CRPS", "sMAPE", "coverage"]
+    changes = [_relative(one.error(other), one.error(OURS)) for one in parts]
+    first, _, last = scores.measures
+    heads = ["steps ahead", first, last, "CRPS", *["sMAPE", "coverage"][scores.are_counts :]]
     rows = zip(names, errors, scaled, crps, shares, changes, strict=True)
-    texts = [[*row, *pair, change] for *row, pair, change in rows]
+    texts = [[*row, *pair[scores.are_counts :], change] for *row, pair, change in rows]
     return [*heads, f"\u201c{other}\u201d relative to {OURS}"], texts
 
 
@@ -336,11 +337,9 @@ def series_rows(
             texts = _rounded(whole[int(are_counts)], whole[int(are_counts)])
         rows.append([one.name, until, *texts, one.shown(float(one.mean[-1]))])
     if scores:
-        other = best_other(scores)
-        heads += ["MASE", f"MASE of {other}", "coverage"]
-        sizes = [
-            (np.nan, np.nan) if s is None else (s.mase(OURS), s.mase(other)) for *_, s in forecasts
-        ]
+        other, measure = best_other(scores), scaled_measure(scores)
+        heads += [measure, f"{measure} of {other}", "coverage"]
+        sizes = [(s.scaled(OURS), s.scaled(other)) if s else (np.nan,) * 2 for *_, s in forecasts]
         *means, share = mean_scores(scores)
         columns = [same_digits(column) for column in zip(*sizes, means, strict=True)]
         shares = [percent(np.nan if s is None else s.coverage) for *_, s in forecasts]
@@ -356,10 +355,11 @@ def forecast_verdict(scores: Collection[OriginScores]) -> str:
     """Return a sentence that compares past forecast errors with those of the best other method."""
     if not scores:
         return "The series are too short to measure forecasts of their last values."
-    sizes, unit, what = mean_scores(scores)[:2], "mean absolute scaled error", best_other(scores)
+    sizes, what = mean_scores(scores)[:2], best_other(scores)
+    unit = f"mean {scaled_measure(scores)}"
     if len(scores) == 1:
         (only,) = scores
-        sizes, unit = (only.mae(OURS), only.mae(what)), "mean absolute error"
+        sizes, unit = (only.error(OURS), only.error(what)), next(iter(only.measures))
     if not np.isfinite(sizes).all() or not sizes[0]:
         return "Past forecasts could not be compared with those of other methods."
     change, (ours, other) = sizes[1] / sizes[0] - 1.0, same_digits(sizes)
@@ -369,6 +369,7 @@ def forecast_verdict(scores: Collection[OriginScores]) -> str:
         n = sum(each.n_origins for each in scores)
         how += f", a difference that {counted(n, 'past forecast')} do{'es' * (n == 1)} not settle"
     best = f"that of the best other method, \u201c{what}\u201d, is {other}"
+    unit = "root mean squared error" if unit == "RMSE" else unit
     return f"Past forecasts have a {unit} of {ours}; {best}, {how}."
 
 
@@ -377,7 +378,8 @@ def _is_settled(scores: Collection[OriginScores], other: str, change: float) -> 
     gaps = []
     for one in scores:
         unit = 1.0 if len(scores) == 1 else one.scale
-        gap = (np.abs(one.errors[OURS]) - np.abs(one.errors[other])) / unit
+        size: Any = np.square if one.are_counts else np.abs
+        gap = size(one.errors[OURS] / unit) - size(one.errors[other] / unit)
         gaps += [gap[one.origins == origin].mean() for origin in np.unique(one.origins)]
     gaps = [gap for gap in gaps if np.isfinite(gap)]
     if len(gaps) < _FEWEST_FORECASTS:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from bochner._base.names import listed
 from bochner.files.columns import Column, read_column
 from bochner.files.date_rule import DateRule
 from bochner.files.read_options import ReadOptions
@@ -44,6 +45,12 @@ _OF_YEARS = (
 )  # fmt: skip
 """Parts that make a time, the longer ones first."""
 
+_DAYS = re.compile(r"(day|date)[\W_]*of[\W_]*(the[\W_]*)?month|(?<![^\W_])m(onth)?day")
+"""Names of a day of the month, in which ``month`` is no part of the date."""
+
+_NUMBERED = re.compile(r"(day|date)[\W_]*of[\W_]*(the[\W_]*)?(week|year)")
+"""Names of a day of the week or year, which follows from the other parts."""
+
 _HOURS, _MINUTES = 24, 60
 """Hours of a day, and minutes of an hour. Hours from 1 to 24 are numbered, and begin at midnight;
 larger ones have their minutes, such as 1330."""
@@ -74,8 +81,7 @@ def join_dates(frame: pd.DataFrame, named: Collection[str]) -> tuple[pd.DataFram
     place = min(map(list(frame.columns).index, names))
     rest.insert(place, " ".join(names), reading.to_numpy())
     first = str(reading[0]).removesuffix(" 00:00:00")
-    listed = f"{', '.join(map(repr, names[:-1]))} and {names[-1]!r}"
-    return rest, f"{listed} are joined into times (row 1: {first})."
+    return rest, f"{listed([*map(repr, names)])} are joined into times (row 1: {first})."
 
 
 def _parts(columns: Sequence[Column]) -> dict[str, tuple[str, list[str]]]:
@@ -98,7 +104,8 @@ def _named_parts(columns: Collection[Column]) -> dict[str, tuple[str, list[str]]
     """Return the first column of each part of a date, with the texts of the part."""
     parts: dict[str, tuple[str, list[str]]] = {}
     for column in columns:
-        words = set(re.split(r"[\W_0-9]+", column.name.casefold()))
+        name = _NUMBERED.sub("", _DAYS.sub("day", column.name.casefold()))
+        words = set(re.split(r"[\W_0-9]+", re.split(r"[\W_]of[\W_]", name)[0]))
         for part, (known, sign, regex) in _PARTS.items():
             is_named = not known or words & {*known.split(), "unnamed"}
             match = re.compile(regex).fullmatch

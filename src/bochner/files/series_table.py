@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -9,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from bochner._base.arrays import as_array
 from bochner.files.columns import KIND_NAMES, Column, read_column
 from bochner.files.errors import InputError
 from bochner.files.local_dates import number_dates
@@ -22,6 +24,12 @@ ONE = "y"
 """Name of the series in a table with a single series."""
 
 _FEW_TEXTS = 50  # Texts of a column that are tested for dates
+_ZONES = (
+    "Europe/Berlin", "Europe/London", "Europe/Athens", "Atlantic/Azores", "America/New_York",
+    "America/Santiago", "Australia/Sydney", "Australia/Lord_Howe", "Asia/Jerusalem",
+)  # fmt: skip
+"""One zone for each rule by which clocks are set back, as the zones of a rule change alike."""
+
 _MOST_NAMES = 3  # Most columns that the title of a report names
 _ROLES: Mapping[str, tuple[Collection[str], str]] = {
     "target": (("numeric", "empty"), "numbers, and nothing at times whose value is unknown"),
@@ -172,25 +180,50 @@ def _one_series(
     import pandas as pd
 
     # Sensors write rows of events beside those of values.
-    rows = rows[np.isfinite(values[rows]) | ~times[rows].duplicated(keep=False)]
+    is_twice = times[rows].duplicated(keep=False)
+    if not _come_again(times[rows][is_twice]):
+        rows = rows[np.isfinite(values[rows]) | ~is_twice]
     times, values = times[rows], values[rows]
+    inputs = None if inputs is None else inputs.iloc[rows].set_axis(times)
+    if _come_again(times[times.duplicated(keep=False)]):
+        warnings.warn(
+            f"Times such as {times[times.duplicated()][0]} come twice, as clocks were set back: "
+            "their two rows are averaged.",
+            stacklevel=2,
+        )
+        are_whole = bool((np.nan_to_num(values) % 1.0 == 0.0).all())
+        means = pd.Series(values, times).groupby(level=0).mean()
+        times, values = means.index, as_array(means.round() if are_whole else means)
+        inputs = None if inputs is None else inputs.groupby(level=0).mean()
     of = f" of the series {name!r}" if columns.series else ""
     if len(twice := np.flatnonzero(times[1:] == times[:-1])):
         place = twice[0]
         first, second = sorted(rows[place : place + 2] + 1)
+        is_clock = isinstance(times, pd.DatetimeIndex) and bool((times != times.normalize()).any())
+        advice = " If clocks were set back, write times in UTC." if is_clock else ""
         apart = "" if of else "Name the column that tells the series apart with --series, or "
         raise InputError(
             f"The time {times[place]}{of} occurs in rows {first} and {second}. "
-            f"{apart}{'sum' if apart else 'Sum'} or average the values of each time first."
+            f"{apart}{'sum' if apart else 'Sum'} or average the values of each time first.{advice}"
         )
     known = np.flatnonzero(np.isfinite(values))
     if not len(known):
         raise InputError(f"All values {columns.target!r}{of} are missing: expected some.")
     first, end = known[0], known[-1] + 1
     series = pd.Series(values[first:end], index=times[first:end])
-    if inputs is not None:
-        inputs = inputs.iloc[rows[first:]].set_axis(times[first:])
+    inputs = None if inputs is None else inputs.iloc[first:]
     return TableSeries(name, series, inputs, times[end:])
+
+
+def _come_again(times: pd.Index[Any]) -> bool:
+    """Return whether sorted times that repeat are those that a zone's clocks show twice."""
+    import pandas as pd
+
+    if not len(times) or not isinstance(times, pd.DatetimeIndex) or times.tz is not None:
+        return False
+    is_first = ~times.duplicated()
+    in_zones = (times.tz_localize(zone, ambiguous=is_first, nonexistent="NaT") for zone in _ZONES)
+    return any(utc.is_unique for utc in in_zones)
 
 
 def _read(frame: pd.DataFrame, name: str, role: str) -> Column:

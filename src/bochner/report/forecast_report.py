@@ -49,11 +49,18 @@ _MASE = (
 )
 """Explanation of scaled errors, which make series of different sizes comparable."""
 
-_SCORES = (
-    f"{_MASE} The CRPS measures the whole predictive distribution, in units of the values; without "
-    "a distribution it is the mean absolute error. The sMAPE of a value y with the forecast f is "
-    "200 |y \u2212 f| / (|y| + |f|) per cent."
+_COUNTS = (
+    "Counts that are mostly zero are compared by the root mean squared error (RMSE), as a forecast "
+    "of zero may have the smallest mean absolute error. The scaled RMSE is that of errors divided "
+    "by the mean absolute difference of values one season apart."
 )
+"""Explanation of the errors of counts."""
+
+_CRPS = (
+    " The CRPS measures the whole predictive distribution, in units of the values; without a "
+    "distribution it is the mean absolute error."
+)
+_SMAPE = " The sMAPE of a value y with the forecast f is 200 |y \u2212 f| / (|y| + |f|) per cent."
 """Explanation of the scores of a single series."""
 
 _INPUTS = " Among the other methods, only the linear regression uses the known inputs."
@@ -114,7 +121,9 @@ def _overview(fits: SeriesFits, scores: Mapping[str, OriginScores], level: float
     heads, rows = series_rows(listed, level)
     is_long = len(forecasts) > _MOST_SERIES
     note = f"Pictures of the first {_MOST_SERIES} series follow. " if is_long else ""
-    note += f"{_MASE} {uncompared(len(forecasts), len(scores))}".strip() if scores else ""
+    kinds = {each.are_counts for each in scores.values()}
+    parts = [*[_MASE] * (False in kinds), *[_COUNTS] * (True in kinds)]
+    note += " ".join([*parts, uncompared(len(forecasts), len(scores))]).strip() if scores else ""
     tables: list[Block] = [Table("Series and their forecasts", heads, _cells(rows), note)]
     if fits.refused:
         reasons = [[Cell(cut(name)), Cell(reason)] for name, reason in fits.refused.items()]
@@ -185,7 +194,8 @@ def _errors(scores: OriginScores) -> list[Block]:
     title = "Errors on values that were held out"
     blocks: list[Block] = [Table(title, heads, _cells(rows), note, emphasized=own)]
     heads, rows = horizon_rows(scores)
-    return [*blocks, Table("Errors by the number of steps ahead", heads, _cells(rows), _SCORES)]
+    note = _COUNTS + _CRPS if scores.are_counts else _MASE + _CRPS + _SMAPE
+    return [*blocks, Table("Errors by the number of steps ahead", heads, _cells(rows), note)]
 
 
 def _components(model: Forecaster, one: SeriesForecast, level: float) -> list[Block]:
