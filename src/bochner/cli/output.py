@@ -18,14 +18,14 @@ from rich.table import Table
 from rich.text import Text
 
 from bochner._base.file_writing import replacing
-from bochner._base.number_texts import duration
-from bochner._base.progress import FitProgress, Progress
 from bochner.files.errors import InputError
 from bochner.files.text_files import BINARY_ENDINGS, COMPRESSIONS
 from bochner.files.text_files import TEXT_ENDINGS as CSV_ENDINGS
 
 if TYPE_CHECKING:
     import pandas as pd
+
+    from bochner._base.progress import FitProgress, Progress
 
 _FIRST_SECONDS, _MOST_SECONDS = 5.0, 60.0
 """Shortest and longest interval between two lines in seconds: a short command writes no line, a
@@ -42,6 +42,7 @@ _COMPILING = "compiling loops, once after an installation"
 def reporting(*, limit: float | None = None) -> Iterator[Progress]:
     """Show the current step and the time left of a command: a spinner, or lines at intervals."""
     from bochner._base.compiling import watched_compilation
+    from bochner._base.progress import Progress
 
     console = Console(stderr=True, soft_wrap=True)
     with watched_compilation() as is_compiling:
@@ -106,6 +107,8 @@ class Activity:
 
     def __str__(self) -> str:
         """Return "after 12 s: learned kernel 3/8, about 20 s left of this step"."""
+        from bochner._base.number_texts import duration  # Not at the start: it imports NumPy
+
         now = self._clock()
         passed = duration(int(now - self._start))
         limit = "" if self._limit is None else f" of {duration(self._limit)}"
