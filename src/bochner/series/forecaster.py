@@ -344,9 +344,10 @@ class Forecaster(BaseEstimator):
             One row per forecast: ``origin`` (number of training values), ``step`` (1 to
             ``horizon``), ``observed``, ``predicted``, ``lower``, ``upper``, ``covered``,
             ``scaled_error`` (the error divided by the mean absolute seasonal difference of the
-            training values; its mean absolute value is the MASE), ``smape`` (200 |y - f| / (|y| +
-            |f|), per cent), ``crps`` (the continuous ranked probability score of the predictive
-            distribution, in units of ``y``) and ``log_density``; ``series`` is the name if there
+            training values; its mean absolute value is the MASE), ``smape`` (200 times the
+            absolute error divided by the sum of the sizes of both values, per cent), ``crps``
+            (the continuous ranked probability score of the predictive distribution, in units of
+            ``y``) and ``log_density``; ``series`` is the name if there
             are several. The result is a data frame with ``time`` if ``y`` is a pandas object.
         """
         self._check_parameters()
