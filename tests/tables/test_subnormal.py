@@ -69,6 +69,7 @@ def check_loops():
                     *kernel_loops.scratch_of(dtype),
                     np.empty((N, 0)),
                     values,
+                    False,
                 )
                 limits = np.finfo(dtype)
                 floor, rtol = limits.eps**2, 16.0 * limits.eps * spread  # Distances lose digits
