@@ -66,7 +66,7 @@ def check_loops():
                     looped.rows(X, blocks.codes, dtype),
                     *looped.arguments(X, levels, dtype),
                     np.empty((0, N), dtype),
-                    *kernel_loops.scratch_of(dtype),
+                    kernel_loops.scratch_of(dtype),
                     np.empty((N, 0)),
                     values,
                     False,

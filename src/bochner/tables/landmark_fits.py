@@ -267,7 +267,7 @@ class _Passes:
             X = rows.X[part]
             arguments = self.kernel.arguments(X, self.levels[part], dtype)
             out, no_coef = np.empty((len(X), m), dtype), np.empty((0, m), dtype)
-            memory = (*scratch_of(dtype, _TILE), np.empty((len(X), 0)))
+            memory = scratch_of(dtype, _TILE), np.empty((len(X), 0))
             add_kernel_products(columns, *arguments, no_coef, *memory, out, False)
             return out * np.sqrt(rows.weights[part, None])
 
@@ -296,7 +296,7 @@ class _Passes:
                 by_target,
                 rows.weights[block],
                 np.ascontiguousarray(Y),
-                *scratch_of(dtype, _TILE),
+                scratch_of(dtype, _TILE),
                 np.empty((_ROWS_OF_A_TILE, m), dtype),
                 products,
                 squares,
