@@ -134,6 +134,7 @@ def test_counts_are_not_compared_in_favour_of_zero():
     assert not any("sMAPE" in head for head in [*heads, *horizon_rows(counts)[0]])
 
 
+@pytest.mark.thorough
 def test_errors_from_origins_use_the_values_before_them_only():
     """Seasons whose size grows: the last season and the scale depend on the origin."""
     season = np.array([0.0, 3.0, 1.0, 7.0])

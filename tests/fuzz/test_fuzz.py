@@ -23,6 +23,7 @@ def _run(number, count):
     run()
 
 
+@pytest.mark.thorough_cases(but="0")
 @pytest.mark.parametrize("number", range(3))
 def test_hostile_cases(number):
     _run(number, 100)

@@ -44,6 +44,7 @@ def test_length_scales_of_a_known_process_are_recovered():
     assert (np.abs(np.mean(logs, axis=0) - np.log(true)) < t.isf(5e-4, 4) * error).all()
 
 
+@pytest.mark.thorough
 def test_units_of_columns_do_not_matter():
     X, y = relevant(300)
     units = np.array([1.0, 1e-3, 1e4, 7.0])
@@ -54,6 +55,7 @@ def test_units_of_columns_do_not_matter():
     assert_allclose(moved / units, scale, rtol=1e-3)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("kernel", ["gaussian", "laplacian"])
 def test_rounding_does_not_decide_between_maxima(kernel):
     """Repeated rows, another order and another unit of the targets change their last digits."""
