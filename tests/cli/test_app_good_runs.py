@@ -350,4 +350,5 @@ def test_a_model_is_fitted_again_to_all_rows(tmp_path):
     before, after = library.load(plain).record_, library.load(again).record_
     assert (before["n_samples"], after["n_samples"]) == (64, 80)
     assert after["test_rmse"] == before["test_rmse"]
+    assert after["fingerprint"]["chance"] == before["fingerprint"]["chance"]
     assert training_rows(after["fingerprint"], table(80).drop(columns="y"))[0] == 80

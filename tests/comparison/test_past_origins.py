@@ -169,6 +169,7 @@ def test_numbers_with_gaps_are_on_their_grid(step, digits):
     pd.testing.assert_series_equal(on_calendar(off), off)
 
 
+@pytest.mark.thorough_cases("B")
 @pytest.mark.parametrize("freq", ["B", "D"])
 def test_rows_left_out_are_empty_cells(freq):
     """Other methods forecast by the calendar: every weekday, whatever rows the file lacks."""

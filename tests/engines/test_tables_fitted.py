@@ -35,7 +35,7 @@ CASES = {
 }
 
 
-@pytest.mark.thorough_cases(but=r"\bworkers\b|\bone\b")
+@pytest.mark.thorough_cases(but="one target|two workers-classes")
 @pytest.mark.parametrize("case", CASES)
 def test_a_table_within_the_sample_is_fitted_as_in_memory(case, dask_place, monkeypatch):
     few_rows(monkeypatch)

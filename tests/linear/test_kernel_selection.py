@@ -28,6 +28,7 @@ def relevant(n=600, seed=0):
     return X, f + 0.1 * rng.normal(size=n)
 
 
+@pytest.mark.thorough
 def test_length_scales_of_a_known_process_are_recovered():
     """The mean of the logarithms over draws, by its standard error; features are many enough."""
     true = np.array([1.0, 3.0])

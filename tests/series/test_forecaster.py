@@ -2,6 +2,7 @@
 
 import subprocess
 import sys
+from typing import ClassVar
 
 import numpy as np
 import pandas as pd
@@ -285,6 +286,30 @@ class LastValue(Forecaster):
 
     def predict_quantiles(self, horizon, levels, X=None):
         return self.predict(horizon)[:, None] + 20.0 * norm.ppf(levels)
+
+
+class Noted(LastValue):
+    """Notes what it is fitted to, and where it predicts."""
+
+    notes: ClassVar[list] = []
+
+    def fit(self, y, X=None, times=None):
+        self.notes.append([np.asarray(y), np.asarray(X), np.asarray(times)])
+        return super().fit(y)
+
+    def predict(self, horizon, X=None):
+        self.notes[-1] += [np.asarray(horizon), np.asarray(X)][: 5 - len(self.notes[-1])]
+        return super().predict(len(horizon))
+
+
+def test_fits_have_the_rows_before_an_origin_and_forecasts_those_after():
+    y, X, times = np.arange(20.0) ** 1.5, np.arange(40.0).reshape(20, 2), 2.0 * np.arange(20.0)
+    Noted.notes.clear()
+    Noted().cross_validate(y, 3, 3, X, times=times, stride=2, season_length=4)
+    for origin, note in zip((13, 15, 17), Noted.notes, strict=True):
+        after = slice(origin, origin + 3)
+        right = y[:origin], X[:origin], times[:origin], times[after], X[after]
+        assert [part.tolist() for part in note] == [part.tolist() for part in right]
 
 
 def assert_errors_of_origins():
