@@ -55,8 +55,7 @@ class Columns(NamedTuple):
     steps: Floats  # (b,): Distance of two levels
 
 
-@intrinsic
-def _power_of_two(context: Any, shifted: Any) -> Any:
+def _bits(context: Any, shifted: Any) -> Any:
     """Return two to the power of the integer in the last bits of a sum with a shifter."""
     width, digits, bias = (32, 23, 127) if shifted == types.float32 else (64, 52, 1023)
 
@@ -66,6 +65,9 @@ def _power_of_two(context: Any, shifted: Any) -> Any:
         return builder.bitcast(builder.add(exponent, bits(bias << digits)), arguments[0].type)
 
     return shifted(shifted), code
+
+
+_power_of_two: Any = intrinsic(_bits)
 
 
 def exponential(value: float) -> float:
@@ -111,7 +113,9 @@ def _exponential_by_type(value: Any) -> Callable[..., float]:
 
 
 @inner(fastmath=LOOSE)
-def _add_column(is_absolute: bool, column: Floats, entry: float, sign: float, sums: Floats) -> None:
+def _add_column(
+    is_absolute: bool, column: Floats, entry: float, sign: np.float32, sums: Floats
+) -> None:
     if is_absolute:
         for k in range(sums.size):
             sums[k] += sign * abs(entry - column[k])
