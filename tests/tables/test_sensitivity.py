@@ -74,7 +74,7 @@ def test_blocks_of_sources_change_nothing():
 
 def test_effects_are_averages_with_quartiles_of_shifted_rows():
     one = dependence(lambda X: X[:, 0] ** 2 + X[:, 1] * X[:, 2])
-    X, rows = one.X, np.arange(4)
+    X, rows = one.X[: sensitivity._EFFECT_ROWS], np.arange(4)
     first = one.effect({"a": (X[rows, 0], rows)})
     np.testing.assert_allclose(first.mean, X[rows, 0] ** 2 + np.mean(X[:, 1] * X[:, 2]))
     np.testing.assert_allclose([first.lower, first.upper], [first.mean] * 2)
