@@ -108,9 +108,9 @@ planted(
 )(edit(weighted_sum, "member_weights", " + share * np.eye(n_members)", "", test_sum_of_laws))
 plant_edits(Learner, "_fitted", test_sum_of_laws.test_kernels_of_one_half_judge_the_other,
     halves_that_predict_themselves=("== FIRST + SECOND - part", "== part"))  # fmt: skip
-plant_edits(length_scales, "with_length_scales",
+plant_edits(length_scales, "finished",
     test_length_scales.test_searches_without_noise_start_twice,
-    the_last_search_is_kept=("if second_error < error else", "if True else"))  # fmt: skip
+    the_last_search_is_kept=("if other_error < error else", "if True else"))  # fmt: skip
 plant_edits(Rows, "halves", test_kernel_laws.test_rows_keep_their_groups_together,
     halves_that_share_groups=("self.groups % 2 == 0", "np.arange(len(self)) % 2 == 0"))  # fmt: skip
 plant_edits(SumOfLaws, "with_left_out",

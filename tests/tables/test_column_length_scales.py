@@ -97,8 +97,8 @@ def test_scales_that_are_tied_move_together():
         assert length_scales.error_and_gradient(Gaussian(), near, rows)[0] > error
 
 
-def starts(kernel, alpha):
-    return (LearnedKernel(kernel, alpha),) * 3
+def searched(family, rows):
+    return search.finished(family, search.begun(family, rows, np.random.default_rng(0)), rows)
 
 
 def test_searches_without_noise_start_twice():
@@ -118,11 +118,12 @@ def test_searches_without_noise_start_twice():
         with pytest.MonkeyPatch.context() as patch:
             patch.setattr(length_scales, "descended", descended)
             patch.setattr(length_scales, "_PRECISE", 0.9 if not noise else 0.0)
-            given = starts(Matern(1.0, 2.5), 0.1)
-            found = length_scales.with_length_scales(given, rows, is_tied=True)
+            start = LearnedKernel(Matern(1.0, 2.5), 0.1)
+            begin = search.Begun(start, start, 1.0)
+            found = search.finished(search.Family(Matern), begin, rows)
         assert len(ends) == count
         errors = [length_scales.error_and_gradient(Matern(1.0, 2.5), e, rows)[0] for e in ends]
-        assert found.error == min(errors)
+        assert_allclose(found.error, min(errors))
         assert_allclose(found.full.alpha, np.exp(ends[int(np.argmin(errors))][-1]))
 
 
@@ -130,7 +131,7 @@ def test_searches_without_noise_start_twice():
 def test_few_rows_and_constant_targets_have_a_kernel(n_samples):
     for y in (np.zeros(n_samples), np.arange(n_samples) - 1.0):
         rows = rows_of(X[:n_samples], y)
-        found = length_scales.with_length_scales(starts(Gaussian(), 0.1), rows, is_tied=False)
+        found = searched(search.Family(Gaussian), rows)
         assert np.all(np.isfinite(found.full.kernel.length_scale))
         assert found.full.alpha > 0.0
 
@@ -203,7 +204,7 @@ def test_a_table_with_many_levels_has_several_length_scales():
     y = rng.normal(size=45)[levels[0]] * number
     shared = np.repeat([0, 1, 2], [45, 45, 1])
     rows = Rows(table, y[:, None], np.ones(300), shared=shared)
-    scales = search.learned(search.Family(Laplacian), rows, rng).full.kernel.length_scale
+    scales = searched(search.Family(Laplacian), rows).full.kernel.length_scale
     used, unused, _ = np.asarray(scales)[[0, 45, 90]]
     assert_allclose(scales, np.asarray(scales)[[0, 45, 90]][shared])
     assert unused > 5.0 * used

@@ -194,7 +194,7 @@ def test_kernels_of_one_half_judge_the_other():
     good, useless = LearnedKernel(Gaussian(2.0), 0.1), LearnedKernel(Gaussian(1e-3), 0.1)
     with pytest.MonkeyPatch.context() as patch:
         found = Found(good, (useless, good), 1.0, 1.0)
-        patch.setattr(laws_learner, "learned", lambda family, rows, rng: found)
+        patch.setattr(laws_learner, "finished", lambda family, begin, rows: found)
         judged, _ = fitted(X, y - y.mean())
     first, second = judged.means[:50, 0, 0], judged.means[50:, 0, 0]
     others = (y.mean() - y[judged.scored[50:]]) / 99.0  # Means without each row

@@ -29,9 +29,9 @@ from bochner.tables.leave_one_out import (
 )
 from bochner.tables.observations import Rows
 
-PENALTIES = (100.0, 10.0, 1.0)
+PENALTIES = (np.inf, 10.0, 1.0)
 """Candidate penalties, in rows, of squared logarithms of length scales over a common one: a few
-hundred noisy rows hardly distinguish inputs, few rows without noise do."""
+hundred noisy rows hardly distinguish inputs, few rows without noise do. Halves of rows choose."""
 
 _REACH = 5.0
 """Largest change of the logarithm of a length scale. An input with 150 times the common scale has
@@ -40,11 +40,12 @@ no effect on the kernel; with a 150th of it, kernel values between different row
 LOG_ALPHA = np.log((1e-9, 10.0))
 """Bounds of the logarithm of the ratio of noise to signal: rounding, and hardly any signal."""
 
-ITERATIONS = 25
-"""Largest number of quasi-Newton steps: later steps reduce the error by less than one per cent."""
+STEPS, STEPS_OF_HALVES = 10, 8
+"""Largest numbers of quasi-Newton steps on all rows and on each half: later steps reduce the error
+by less than one per cent."""
 
-STEPS_OF_HALVES = 12
-"""Steps on each half of the rows. They begin at the best point of the next stronger penalty."""
+_BEGIN_ROWS, _BEGIN_STEPS = 400, 4
+"""Rows and steps after which the columns of each kernel are chosen."""
 
 NO_ERROR = 1e-24
 """Number added to errors before their logarithm: 1e-12 deviations of targets are rounding
@@ -59,53 +60,72 @@ _TOLERANCE = 3e-4
 end on plateaus before inputs with few distinct values have got their short length scales."""
 
 
-def with_length_scales(
-    starts: tuple[LearnedKernel, LearnedKernel, LearnedKernel], rows: Rows, *, is_tied: bool
-) -> Found:
-    """Return the kernels of least mean square LOO residual; two halves choose the penalty."""
-    kernel, dim, halves = starts[0].kernel, rows.X.shape[1], rows.halves()
+@dataclass(frozen=True, slots=True)
+class Begun:
+    """A common length scale, and the kernel after some steps from there on some of the rows."""
 
-    def moved(points: tuple[Array, ...], pull: float) -> tuple[Array, ...]:
-        pairs = zip(halves, points, strict=True)
-        return tuple(descended(kernel, *pair, pull, STEPS_OF_HALVES) for pair in pairs)
+    start: LearnedKernel
+    kernel: LearnedKernel
+    error: float  # Leave-one-out error on some of the rows
 
-    def ends(points: tuple[Array, ...]) -> tuple[LearnedKernel, ...]:
-        return tuple(LearnedKernel.at(kernel, point) for point in points)
+    def found(self) -> Found:
+        """Return the kernel as that of all rows and of both halves."""
+        return Found(self.kernel, (self.kernel, self.kernel), self.error, np.inf)
 
-    points = best = moved(tuple(_point(start, dim) for start in starts[1:]), np.inf)
-    least, penalty = error_across(ends(best), halves), np.inf
-    for pull in () if is_tied or not rows.length_scales().any() else PENALTIES:
+
+def begun(family: "Family", rows: Rows, rng: Generator) -> Begun:
+    """Begin a search on some of the rows, to choose the columns of a kernel."""
+    rows = rows.with_unit_targets()
+    start = _common_start(family, rows, rng)
+    few = rows.part(np.arange(min(len(rows), _BEGIN_ROWS)))
+    kernel = _after_steps(start, few, np.inf if _is_tied(few) else PENALTIES[1], _BEGIN_STEPS)
+    return Begun(start, kernel, kernel.left_out_error(few))
+
+
+def finished(family: "Family", begin: Begun, rows: Rows) -> Found:
+    """Return the kernels of all rows and of halves, with a linear map if it is better."""
+    rows = rows.with_unit_targets()
+    halves, least, penalty = rows.halves(), np.inf, np.inf
+    best = ends = (begin.start, begin.start)
+    for pull in PENALTIES[: 1 if _is_tied(rows) else None]:
         # Each weaker penalty starts at the end point of the stronger penalty, to save steps.
-        points = moved(points, pull)
-        error = error_across(ends(points), halves)
-        if not error < least:
-            break
-        best, least, penalty = points, error, pull
-    # Searches on halves of few rows may end far from the minimum: also try the start of all rows.
-    begins = sorted(
-        (np.mean(best, axis=0), _point(starts[0], dim)),
-        key=lambda point: _error(kernel, point, rows),
-    )
-    best_point = descended(kernel, rows, begins[0], penalty, ITERATIONS)
-    error = _error(kernel, best_point, rows)
-    if error < _PRECISE * np.sum(rows.Y**2) / rows.n_observations:
-        second_point = descended(kernel, rows, begins[1], penalty, ITERATIONS)
-        second_error = _error(kernel, second_point, rows)
-        best_point, error = (
-            (second_point, second_error) if second_error < error else (best_point, error)
+        ends = tuple(
+            _after_steps(end, half, pull, STEPS_OF_HALVES)
+            for end, half in zip(ends, halves, strict=True)
         )
-    return Found(LearnedKernel.at(kernel, best_point), ends(best), error, least)
+        across = error_across(ends, halves)
+        if not across < least:
+            break
+        best, least, penalty = ends, across, pull
+    dim = rows.X.shape[1]
+    mean = LearnedKernel.at(begin.start.kernel, np.mean([end.point(dim) for end in best], axis=0))
+    # Halves of few rows may end far from the minimum: also try the start of all rows.
+    first, second = sorted((mean, begin.kernel), key=lambda kernel: kernel.left_out_error(rows))
+    full = _after_steps(first, rows, penalty, STEPS)
+    error = full.left_out_error(rows)
+    is_precise = error < _PRECISE * np.sum(rows.Y**2) / rows.n_observations
+    if is_precise and len(rows) <= _BEGIN_ROWS:
+        other = _after_steps(second, rows, penalty, STEPS)
+        other_error = other.left_out_error(rows)
+        full, error = (other, other_error) if other_error < error else (full, error)
+    kernels = Found(full, best, error, least)
+    return with_linear_map(kernels, rows) if family.is_mapped else kernels
 
 
-def _point(start: LearnedKernel, dim: int) -> Array:
-    """Return a start of a descent: logarithms (dim + 1,) of a common length scale and alpha."""
-    scale = np.full(dim, np.log(as_array(start.kernel.length_scale)))
-    return np.append(scale, np.log(start.alpha))
+def _after_steps(start: LearnedKernel, rows: Rows, penalty: float, n_steps: int) -> LearnedKernel:
+    """Return the kernel after a descent by length scales and alpha."""
+    point = start.point(rows.X.shape[1])
+    return LearnedKernel.at(start.kernel, descended(start.kernel, rows, point, penalty, n_steps))
 
 
-def _error(kernel: Learnable, point: Array, rows: Rows) -> float:
-    """Return the mean square leave-one-out residual at logarithms of length scales and alpha."""
-    return LearnedKernel.at(kernel, point).left_out_error(rows)
+def _is_tied(rows: Rows) -> bool:
+    """Return whether there are too few rows or too many length scales to learn several."""
+    scales = rows.length_scales()
+    return bool(
+        rows.n_observations < _FEWEST_OBSERVATIONS
+        or not 0 < scales.max() < _MOST_SCALES
+        or rows.X.shape[1] > _MOST_COLUMNS
+    )
 
 
 def error_and_gradient(kernel: Learnable, point: Array, rows: Rows) -> tuple[float, Array]:
@@ -172,8 +192,8 @@ def _bounds(start: Array) -> Bounds:
     return Bounds(low, high)
 
 
-PULLS = (100.0, 10.0)
-"""Candidate penalties of a map's distance to length scales, in rows; halves of rows choose one."""
+PULL = 30.0
+"""Penalty of a map's distance to length scales, in rows."""
 
 _MAP_TOLERANCE = 1e-3
 """Relative decrease of the error below which a search ends. The many entries of a map have many
@@ -185,23 +205,19 @@ _ROWS_PER_ENTRY = 10
 
 def with_linear_map(kernels: Found, rows: Rows) -> Found:
     """Return kernels with a linear map of inputs, if halves of rows predict each other better."""
-    if len(rows) < _ROWS_PER_ENTRY * rows.X.shape[1] ** 2:
+    few = len(rows) < _ROWS_PER_ENTRY * rows.X.shape[1] ** 2
+    if few or _is_tied(rows):
         return kernels
     halves = rows.halves()
-    best, penalty, points = kernels, None, kernels.halves
-    for pull in PULLS:
-        points = tuple(
-            mapped(half, start, part, pull, STEPS_OF_HALVES)
-            for half, start, part in zip(kernels.halves, points, halves, strict=True)
-        )
-        across = error_across(points, halves)
-        if not across < best.across:
-            break
-        best, penalty = replace(best, halves=points, across=across), pull
-    if penalty is None:
+    points = tuple(
+        mapped(half, half, part, PULL, STEPS_OF_HALVES)
+        for half, part in zip(kernels.halves, halves, strict=True)
+    )
+    across = error_across(points, halves)
+    if not across < kernels.across:
         return kernels
-    full_map = mapped(kernels.full, kernels.full, rows, penalty, ITERATIONS)
-    return replace(best, full=full_map, error=full_map.left_out_error(rows))
+    full = mapped(kernels.full, kernels.full, rows, PULL, STEPS)
+    return Found(full, points, full.left_out_error(rows), across)
 
 
 def mapped(
@@ -235,7 +251,7 @@ def mapped(
     return LearnedKernel(unit, float(np.exp(end[-1])), matrix)
 
 
-_GRID_ROWS = 400
+_GRID_ROWS = 200
 """Rows of the search for a common length scale, where the descent of all length scales starts."""
 
 _OCTAVES = (-2.0, 4.0)
@@ -277,23 +293,6 @@ class Family:
     is_mapped: bool = False  # Whether a linear map of the inputs is learned, if it reduces errors
 
 
-def learned(family: Family, rows: Rows, rng: Generator) -> Found:
-    """Search the length scales of least leave-one-out error for a kernel family."""
-    rows = rows.with_unit_targets()
-    first, second = (_common_start(family, half, rng) for half in rows.halves())
-    # Without groups, the first half begins with the first of all rows: both share one search.
-    full_start = first if len(rows) >= 2 * _GRID_ROWS else _common_start(family, rows, rng)
-    starts = full_start, first, second
-    # Too little data for separate length scales, or too many of them.
-    is_tied = (
-        rows.n_observations < _FEWEST_OBSERVATIONS
-        or rows.length_scales().max() >= _MOST_SCALES
-        or rows.X.shape[1] > _MOST_COLUMNS
-    )
-    kernels = with_length_scales(starts, rows, is_tied=is_tied)
-    return with_linear_map(kernels, rows) if family.is_mapped and not is_tied else kernels
-
-
 def _common_start(family: Family, rows: Rows, rng: Generator) -> LearnedKernel:
     """Return a kernel whose common length scale has the least leave-one-out error on some rows."""
     # The first rows are a random sample.
@@ -316,10 +315,9 @@ def _common_start(family: Family, rows: Rows, rng: Generator) -> LearnedKernel:
 def refined(kernel: LearnedKernel, rows: Rows) -> LearnedKernel:
     """Return a kernel after some descent steps on more rows than the search had."""
     if kernel.matrix is not None:
-        return mapped(kernel, kernel, rows, PULLS[-1], _MORE_STEPS)
-    scales = np.broadcast_to(as_array(kernel.kernel.length_scale), rows.X.shape[1])
-    point = np.log(np.append(scales, kernel.alpha))
-    pull = np.inf if np.ptp(scales) == 0.0 else PENALTIES[-1]
+        return mapped(kernel, kernel, rows, PULL, _MORE_STEPS)
+    point = kernel.point(rows.X.shape[1])
+    pull = np.inf if np.ptp(point[:-1]) == 0.0 else PENALTIES[-1]
     return LearnedKernel.at(kernel.kernel, descended(kernel.kernel, rows, point, pull, _MORE_STEPS))
 
 
