@@ -2,7 +2,6 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from operator import itemgetter
 
 import numpy as np
 from numpy.typing import DTypeLike
@@ -20,7 +19,6 @@ from bochner.tables.leave_one_out import (
     distances_of,
     error_across,
     error_and_slope,
-    kernel_values,
     shifted_inverse,
     square_moments,
     square_sums,
@@ -238,12 +236,9 @@ def mapped(
 _GRID_ROWS = 200
 """Rows of the search for a common length scale, where the descent of all length scales starts."""
 
-_FACTORS = (0.25, 1.0, 4.0)
-"""Candidate common factors of expected length scales, which are wrong by a factor of three: a
-descent that begins too far away ends in a local minimum."""
-
-_LOG_ALPHA = np.log(10.0) * np.arange(-9.0, 0.6, 0.5)
-"""Logarithms of candidate ratios of noise to signal: two per decade, from rounding to three."""
+_FACTORS, _NOISES = (1.0, 0.25, 4.0), (0.1, 1.0, 0.01, 1e-4, 1e-7)
+"""Candidate common factors of expected length scales, which are wrong by a factor of three, and
+ratios of noise to signal: descents from too far away end in local minima."""
 
 _AS_GOOD = 1.005
 """Factor up to which errors count as equal: the largest noise of them keeps intervals wide
@@ -279,16 +274,15 @@ class Family:
 
 
 def _common_start(family: Family, rows: Rows) -> LearnedKernel:
-    """Return a kernel with the expected ratios of length scales, and the best common factor."""
+    """Return the best of some kernels with the expected ratios of length scales."""
     # The first rows are a random sample.
     few, scales = rows.part(np.arange(min(len(rows), _GRID_ROWS))), family.prior.log_scales(rows)
-    scaled = replace(few, X=few.X / np.exp(scales))
-    kernels = [family.kernel(factor) for factor in _FACTORS]
-    (_, alpha), kernel = min(
-        ((leave_one_out_error(kernel, scaled), kernel) for kernel in kernels), key=lambda e: e[0][0]
-    )
-    point = np.append(scales + np.log(kernel.length_scale), np.log(alpha))
-    return LearnedKernel.at(family.kernel(1.0), point)
+    starts = [
+        LearnedKernel.at(family.kernel(1.0), np.append(scales + np.log(factor), np.log(noise)))
+        for factor in _FACTORS
+        for noise in _NOISES
+    ]
+    return min(starts, key=lambda start: start.left_out_error(few))
 
 
 def refined(kernel: LearnedKernel, rows: Rows) -> LearnedKernel:
@@ -296,34 +290,6 @@ def refined(kernel: LearnedKernel, rows: Rows) -> LearnedKernel:
     if kernel.matrix is not None:
         return mapped(kernel, kernel, rows, PULL, _MORE_STEPS)
     return _after_steps(kernel, rows, kernel, _MORE_STEPS)
-
-
-def leave_one_out_error(kernel: Learnable, rows: Rows) -> tuple[float, float]:
-    """Return the least mean square leave-one-out residual, and the noise-to-signal ratio chosen."""
-    root = np.sqrt(rows.weights)
-    # scipy.linalg.eigh holds Python's lock, so that other threads would wait.
-    values, vectors = np.linalg.eigh(kernel_values(kernel, rows.X, rows.X) * np.outer(root, root))
-    values = np.maximum(values, 0.0)
-    # One eigendecomposition serves all ratios of noise to signal.
-    rotated, squares = vectors.T @ (root[:, None] * rows.Y), vectors**2
-    errors = []
-    for alpha in np.exp(_LOG_ALPHA):
-        inverse = 1.0 / (values + alpha)
-        right = vectors @ (rotated * inverse[:, None])
-        if rows.groups is None:
-            diagonal = rows.weights * (squares @ inverse)
-            unit = rows.observations.error(rows.weights, root[:, None] * right, diagonal, alpha)
-            errors.append((unit.error, float(alpha)))
-            continue
-        for group in rows.members():
-            part = vectors[group]
-            right[group] = np.linalg.solve((part * inverse) @ part.T, right[group])
-        error = (float(np.sum(right**2)) + rows.scatter()) / rows.n_observations
-        errors.append((error, float(alpha)))
-    least = min(errors)[0]
-    return max(
-        ((error, alpha) for error, alpha in errors if error <= _AS_GOOD * least), key=itemgetter(1)
-    )
 
 
 def noise_factor(kernel: LearnedKernel, rows: Rows) -> float:
