@@ -108,6 +108,9 @@ planted(
 )(edit(weighted_sum, "member_weights", " + share * np.eye(n_members)", "", test_sum_of_laws))
 plant_edits(Learner, "_fitted", test_sum_of_laws.test_kernels_of_one_half_judge_the_other,
     halves_that_predict_themselves=("== FIRST + SECOND - part", "== part"))  # fmt: skip
+plant_edits(Learner, "_searched",
+    partial(test_sum_of_laws.test_each_family_has_the_columns_that_tell_most, 3),
+    columns_of_the_first_trial=("in _hopeful(begins)", "in begins"))  # fmt: skip
 plant_edits(length_scales, "finished",
     test_length_scales.test_searches_without_noise_start_twice,
     the_last_search_is_kept=("if other_error < error else", "if True else"))  # fmt: skip
