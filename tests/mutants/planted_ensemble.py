@@ -117,6 +117,9 @@ plant_edits(scale_prior, "ridge_summary", test_scale_prior.check_summary,
     errors_of_rows_that_were_fitted=("/ np.maximum(remainder, ridge)[:, None]", ""),
     levels_with_a_share_each=("np.bincount(owners) > 1", "np.bincount(owners) > 99"),
 )  # fmt: skip
+plant_edits(Learner, "_searched",
+    partial(test_sum_of_laws.test_each_family_has_the_columns_that_tell_most, 3),
+    columns_of_the_first_trial=("in _hopeful(begins)", "in begins"))  # fmt: skip
 plant_edits(Rows, "halves", test_kernel_laws.test_rows_keep_their_groups_together,
     halves_that_share_groups=("self.groups % 2 == 0", "np.arange(len(self)) % 2 == 0"))  # fmt: skip
 plant_edits(SumOfLaws, "with_left_out",

@@ -36,8 +36,9 @@ _LAW_SHARE = 0.35
 _SEARCH_SHARE = 0.35
 """Share of a time limit for the search of all kernels."""
 
-_OF_SEARCH, _LEAST_SEARCH = 200.0, 0.1
-"""Operations of a search per cube of its rows, some fifty steps, and the seconds of few rows."""
+_OF_SEARCH, _LEAST_SEARCH = 100.0, 0.1
+"""Operations of a search per cube of its rows, twice those of a kernel of eight, three of which are
+searched to the end, and the seconds of few rows."""
 
 _MORE_SHARE, _OF_MORE = 0.15, 150.0
 """Share of a time limit for refining the best kernels on more rows, and its operations per cube of

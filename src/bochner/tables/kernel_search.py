@@ -244,8 +244,9 @@ _AS_GOOD = 1.005
 """Factor up to which errors count as equal: the largest noise of them keeps intervals wide
 enough."""
 
-_MORE_STEPS = 8
-"""Most descent steps on more rows than the search had, a quarter of a second each."""
+_MORE_STEPS = 3
+"""Most descent steps on more rows than the search had: eight steps did not reduce the errors of
+other rows further."""
 
 _MOST_SCALES = 40
 """Most length scales of a kernel: the rows of the search hardly identify more."""
