@@ -39,13 +39,13 @@ class ScalePrior:
         return self.constant + self.by_error * log_error + self.by_share * log_shares
 
 
-ROUGH_SCALES = ScalePrior(1.01, -0.91, -1.07)
+ROUGH_SCALES = ScalePrior(0.95, -0.94, -1.29)
 """Learned for Laplacian kernels."""
 
-SMOOTH_SCALES = ScalePrior(0.61, -0.88, -0.80)
+SMOOTH_SCALES = ScalePrior(0.46, -0.79, -0.87)
 """Learned for Matérn-5/2 kernels."""
 
-TURNED_SCALES = ScalePrior(1.20, -0.91, -0.89)
+TURNED_SCALES = ScalePrior(1.45, -1.13, -1.01)
 """Learned for exponential kernels."""
 
 
