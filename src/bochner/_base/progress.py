@@ -7,6 +7,8 @@ from typing import Any
 
 import numpy as np
 
+from bochner._base.names import shown
+
 
 @dataclass(frozen=True, slots=True)
 class FitProgress:
@@ -55,7 +57,8 @@ class Progress:
     def __init__(self, callback: Callback | None = None) -> None:
         if callback is not None and not callable(callback):
             raise TypeError(
-                f"callback must be a function of a bochner.FitProgress, or None, got {callback!r}."
+                "callback must be a function of a bochner.FitProgress, or None, got "
+                f"{shown(callback)}."
             )
         self._callback = callback
         self._began = perf_counter()

@@ -13,6 +13,8 @@ from typing import Any, TypeVar
 from joblib import cpu_count, effective_n_jobs
 from threadpoolctl import OpenBLASController, ThreadpoolController
 
+from bochner._base.names import shown
+
 Block = TypeVar("Block")
 Piece = TypeVar("Piece")
 
@@ -73,7 +75,8 @@ def checked_n_jobs(n_jobs: Any) -> int | None:
     if not is_integer or not n_jobs:
         kind = ValueError if is_integer else TypeError
         raise kind(
-            f"n_jobs must be a nonzero integer or None, got {n_jobs!r}. Minus one means all cores."
+            f"n_jobs must be a nonzero integer or None, got {shown(n_jobs)}. Minus one means all "
+            "cores."
         )
     return int(n_jobs)
 

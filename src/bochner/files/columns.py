@@ -19,8 +19,8 @@ from numpy.typing import NDArray
 from sklearn.utils import _safe_indexing
 
 from bochner._base.arrays import decimal_years
-from bochner._base.checks import shown
 from bochner._base.limits import LARGEST_ENTRY
+from bochner._base.names import shown
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -9,7 +9,7 @@ from numpy.random import Generator
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import ndtri
 
-from bochner._base.arrays import Array
+from bochner._base.arrays import Array, as_array
 from bochner._base.progress import Progress
 from bochner._base.registry import register
 from bochner.series.calendar_patterns import CalendarPattern, CalendarSearch
@@ -130,8 +130,8 @@ class FittedSeries:
         times = self.timeline.past(units.start + units.span * law.times)
         return times, back(units.centre + units.deviation * values)
 
-    def try_out(self) -> None:
-        """Raise ValueError unless a test forecast has finite moments, draws and intervals."""
+    def try_out(self) -> Array:
+        """Return a test forecast with finite moments, draws and intervals, or raise ValueError."""
         law, timeline = self.law, self.timeline
         timeline.check()
         self._check_times()
@@ -149,6 +149,7 @@ class FittedSeries:
         parts = forecast.means, forecast.variances, bounded, paths[:, :1]
         if not all(np.isfinite(part).all() for part in parts):
             raise ValueError("a forecast is not finite")
+        return as_array(bounded)
 
     def _check_times(self) -> None:
         """Raise ValueError if units, times and the last time disagree, as in a damaged file."""

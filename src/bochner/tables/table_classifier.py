@@ -1,6 +1,6 @@
 """Classification on a whole table."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass, field
 from typing import Any, Self
 
@@ -151,6 +151,12 @@ class TableClassifier(LabelledClassifier, TableModel):
     def _outputs(self, encoded: Array) -> Array:
         order = np.argsort(self.head_.classes_)
         return as_array(self.head_.predict_proba(encoded)[:, order])
+
+    def _answers(self, rows: NewRows) -> Sequence[Array]:
+        probabilities = rows.averaged(self._outputs)
+        if self.head_.classes_.shape != probabilities.shape[1:]:
+            raise ValueError(f"classes of the shape {self.head_.classes_.shape}")
+        return [probabilities]
 
     def _output_unit(self) -> float:
         return 1.0  # Probabilities of different classes are comparable

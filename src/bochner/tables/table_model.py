@@ -1,6 +1,7 @@
 """Base class of the models of tables: parameters, fitted attributes and explanations."""
 
 from abc import ABC, abstractmethod
+from collections.abc import Sequence
 from dataclasses import KW_ONLY, dataclass, field
 from typing import Any
 
@@ -26,6 +27,7 @@ from bochner.features.chunks import MEANINGS
 from bochner.files.columns import rows_of
 from bochner.tables.contributions import Contributions, contributions
 from bochner.tables.encoder import TableEncoder, column_blocks, read_rows, side_by_side
+from bochner.tables.encodings import KnownEntries
 from bochner.tables.estimator_laws import checked_base_models
 from bochner.tables.fit_plan import EFFORTS
 from bochner.tables.new_rows import NewRows, RowKnowledge
@@ -42,6 +44,9 @@ from bochner.tables.weighted_sum import SoftmaxOfLaws, SumOfLaws
 
 _BACKGROUND_ROWS = 1000
 """Training rows stored for importance and effects, for standard errors of a few per cent."""
+
+_TRIAL_ROWS = 20
+"""Rows that a loaded model predicts: they reach most pieces of the curves of widths."""
 
 Head = SumOfLaws | SoftmaxOfLaws
 
@@ -336,8 +341,12 @@ class TableModel(BaseEstimator, ABC):
         groups = dict(zip(names, column_blocks(encoders), strict=True))
         return Dependence(lambda X: self._outputs(X) / unit, self.background_, groups)
 
-    def _try_out(self) -> None:
-        """Raise ValueError if background rows of a loaded model do not match its columns."""
+    @abstractmethod
+    def _answers(self, rows: NewRows) -> Sequence[Array]:
+        """Return all kinds of predictions of new rows."""
+
+    def _try_out(self) -> list[Array]:
+        """Return all kinds of predictions of background rows; raise ValueError if they fail."""
         for encoder in self._encoders():
             if not hasattr(encoder, "columns_"):
                 raise ValueError("an encoder of the table is not fitted")
@@ -347,6 +356,15 @@ class TableModel(BaseEstimator, ABC):
             raise ValueError(f"record_ has {n_samples!r} for the number of rows of the fit")
         donors = self.knowledge_.donors.values
         check_background(self._encoders(), self.background_, self.background_values_, donors)
+        values = self.background_values_[:_TRIAL_ROWS]
+        nowhere = np.zeros(values.shape, dtype=bool)
+        known = KnownEntries(values, nowhere, nowhere, np.zeros(values.shape))
+        encoded = self.background_[:_TRIAL_ROWS]
+        rows = NewRows(encoded, self.background_, self.knowledge_, known, self._encoders())
+        answers = [*self._answers(rows), self._dependence(self._output_unit()).function(encoded)]
+        if not all(np.isfinite(answer).all() for answer in answers):
+            raise ValueError("a prediction of a row of the fit is not finite")
+        return answers
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()

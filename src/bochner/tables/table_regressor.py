@@ -1,5 +1,6 @@
 """Regression on a whole table."""
 
+from collections.abc import Sequence
 from dataclasses import KW_ONLY, dataclass, field
 from typing import Any, Self
 
@@ -35,6 +36,9 @@ from bochner.tables.table_predictions import (
 )
 from bochner.tables.table_rows import is_partitioned, training_rows
 from bochner.tables.weighted_sum import SumOfLaws
+
+_TRIAL_LEVELS = (0.05, 0.5, 0.95)
+"""Levels of quantiles that a loaded model predicts: both sides and the middle."""
 
 
 @register
@@ -236,6 +240,13 @@ class TableRegressor(RegressorMixin, TableModel):
 
     def _outputs(self, encoded: Array) -> Array:
         return self._predictor.outputs(encoded)
+
+    def _answers(self, rows: NewRows) -> Sequence[Array]:
+        law = self._predictor.predictive(rows)
+        draws = law.sample(1, np.random.default_rng(0))
+        if not np.isfinite(draws).all():
+            raise ValueError("a draw for a row of the fit is not finite")
+        return *law.mean_and_std(), law.quantiles(np.array(_TRIAL_LEVELS))
 
     def _output_unit(self) -> float | Array:
         check_is_fitted(self, "head_")

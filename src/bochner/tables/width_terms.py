@@ -40,8 +40,17 @@ _MOST_STEPS = 50
 _MOST_TERMS = 100
 """Most indicators that have terms; the time of a fit grows with their cube."""
 
+_LARGEST_LOG = 50.0
+"""Largest logarithm of a factor: scores are between a thousandth and all rows times their mean."""
+
 _FEWEST_OF_TERM = 5
 """Fewest scores on each side of an indicator with a term: fewer scores do not determine a width."""
+
+
+def _check_logs(values: Array) -> None:
+    """Raise ValueError for logarithms of widths that no fit has."""
+    if (np.abs(values) > _LARGEST_LOG).any():
+        raise ValueError(f"a logarithm of a width is beyond {_LARGEST_LOG:g}")
 
 
 @register(shapes={"knots": "k", "values": "k"})
@@ -51,6 +60,11 @@ class Curve:
 
     knots: Array  # (k,): Increasing
     values: Array  # (k,)
+
+    def __post_init__(self) -> None:
+        _check_logs(self.values)
+        if not (np.diff(self.knots) > 0.0).all():
+            raise ValueError("the knots of a curve of widths do not increase")
 
     def __call__(self, x: Array) -> Array:
         return as_array(np.interp(x, self.knots, self.values))
@@ -64,6 +78,9 @@ class BinaryTerms:
     columns: Chosen  # (q,): Columns with two different values
     middles: Array  # (q,): Numbers between the two values
     values: Array  # (q,)
+
+    def __post_init__(self) -> None:
+        _check_logs(self.values)
 
     def __call__(self, X: Array) -> Array:
         """Return sums (n,) at encoded rows (n, d)."""
