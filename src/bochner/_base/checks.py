@@ -159,6 +159,8 @@ def _kind_of_label(entry: object) -> type:
 
 def _is_missing(entry: object) -> bool:
     """Return whether an entry is None, NaN, NaT or NA."""
+    if isinstance(entry, Decimal):
+        return entry.is_nan()  # A signalling NaN raises an error where it is compared
     equals_itself = entry == entry  # False for NaN and NaT; NA for pandas.NA
     return entry is None or not isinstance(equals_itself, bool | np.bool_) or not equals_itself
 
@@ -269,8 +271,19 @@ def _parts(values: Any) -> Iterator[tuple[str, Any]]:
 
 
 def refuse_no_rows(name: str, X: object) -> None:
-    """Raise TypeError if ``X`` is a mapping, or a lazy table, instead of rows."""
+    """Raise TypeError if ``X`` is a mapping, a lazy table or text instead of rows."""
     refuse_lazy(name, X)
+    if isinstance(X, str | bytes):
+        raise TypeError(
+            f"{name} is the text {shown(X)}: expected an array or a table. Give "
+            f"bochner.read_table(path) for the table in a file."
+        )
+    dtypes = X.dtypes if is_frame(X) else [getattr(X, "dtype", None)]
+    if hasattr(X, "to_arrow") and "Int128" in map(str, dtypes):  # Of polars
+        raise TypeError(
+            f"{name} has whole numbers of 128 bits, which NumPy does not hold: give "
+            f"{name}.cast(polars.Float64), or the columns in which they are."
+        )
     of_rows = isinstance(X, list | tuple) and bool(X) and isinstance(X[0], Mapping)
     # One of SciPy's sparse classes is a dict.
     if of_rows or (isinstance(X, Mapping) and not sparse.issparse(X)):

@@ -51,6 +51,8 @@ def absence(path: Path) -> str:
     """Return the message that a file does not exist, with the most similar name in its folder."""
     if not path.parent.is_dir():
         return f"There is no file {path}. There is no folder {path.parent} either."
+    if path.is_symlink():
+        return f"{path} is a link to no file: name the file that you mean."
     near = nearest(path.name, (other.name for other in path.parent.iterdir()))
     hint = f"Did you mean {near!r}?" if near else "Check the name and the folder."
     return f"There is no file {path}. {hint}"

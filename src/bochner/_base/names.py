@@ -36,8 +36,8 @@ def listed(parts: Sequence[str], most: int = MOST_NAMED) -> str:
 
 def naming(columns: ColumnDetails) -> str:
     """Format the names and details of at most five columns, and the number of the rest."""
-    shown = [f"{shown(name)} ({detail})" if detail else shown(name) for name, detail in columns]
-    return f"column{'s' if len(columns) > 1 else ''} {listed(shown)}"
+    texts = [f"{shown(name)} ({detail})" if detail else shown(name) for name, detail in columns]
+    return f"column{'s' if len(columns) > 1 else ''} {listed(texts)}"
 
 
 def refuse_repeated(names: Sequence[str], place: str = "the table", hint: str = "") -> None:

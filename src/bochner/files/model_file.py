@@ -174,13 +174,9 @@ def _row(model: BaseEstimator, n_bytes: int) -> Any:
     names = getattr(model, "feature_names_in_", None)
     if names is not None and np.shape(names) != (n_features,):
         raise ValueError(f"{np.size(names)} names of {n_features} features")
-    if _is_of_tables(model):
+    if get_tags(model).input_tags.allow_nan:
         return np.full((1, n_features), None)
     return np.eye(1, n_features)  # A unit vector: some kernels are defined on the sphere
-
-
-def _is_of_tables(model: BaseEstimator) -> bool:
-    return bool(get_tags(model).input_tags.allow_nan)
 
 
 def _answers(model: BaseEstimator, row: Any) -> list[Array]:
@@ -193,7 +189,8 @@ def _answers(model: BaseEstimator, row: Any) -> list[Array]:
         except ValueError:
             return []  # The row is outside the domain of the kernel
     answers = []
-    for name in _METHODS if _is_of_tables(model) else (*_METHODS, *_MORE_METHODS):
+    takes_gaps = get_tags(model).input_tags.allow_nan
+    for name in _METHODS if takes_gaps else (*_METHODS, *_MORE_METHODS):
         method = getattr(model, name, None)
         if method is None:
             continue

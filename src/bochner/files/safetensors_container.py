@@ -8,13 +8,13 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 from numpy.typing import NDArray
-from safetensors import SafetensorError, deserialize
+from safetensors import SafetensorError
+from safetensors.numpy import load
 from safetensors.numpy import save as to_safetensors
 
 from bochner._base.file_writing import check_model_file, replacing
-from bochner._base.names import one_line, shown
+from bochner._base.names import one_line
 
 Tensors = dict[str, NDArray[Any]]
 
@@ -23,11 +23,6 @@ FORMAT = 4
 
 _KEY = "bochner"
 _LONGEST_HEADER = 40_000_000  # bytes; safetensors itself refuses headers of 100 MB
-_DTYPES = {"BOOL": "?", **{f"{kind}{8 * size}": f"{kind.lower()}{size}" for kind, size in (
-    *(("I", size) for size in (1, 2, 4, 8)), *(("U", size) for size in (1, 2, 4, 8)),
-    *(("F", size) for size in (2, 4, 8)),
-)}}  # fmt: skip
-"""NumPy's names of the dtypes of tensors."""
 _KINDS = {
     b"PK": "a zip archive (like skops, .npz and .xlsx files)",
     b"\x1f\x8b": "a gzip archive",
@@ -64,9 +59,8 @@ def read(path: Path) -> tuple[Any, Tensors]:
     try:
         check_model_file(path)
         content = _content(path)
-        parts = deserialize(content)
+        tensors = _tensors(path, content)
         header = _header(path, content)
-        tensors = {name: _tensor(path, name, **part) for name, part in parts}
     except SafetensorError as problem:
         raise ModelFileError(f"{path} is cut off or damaged ({one_line(problem)}).") from problem
     except (OSError, MemoryError) as problem:
@@ -123,15 +117,11 @@ def _finite_float(text: str) -> float:
     return value
 
 
-def _tensor(path: Path, name: str, dtype: str, shape: list[int], data: Any) -> NDArray[Any]:
-    if dtype not in _DTYPES:
-        raise ModelFileError(f"{path} has a tensor {shown(name)} of dtype {dtype}, which none has.")
+def _tensors(path: Path, content: bytes) -> Tensors:
     try:
-        kind = np.dtype(_DTYPES[dtype]).newbyteorder("<")
-        return np.frombuffer(data, kind).reshape(shape).astype(kind.newbyteorder("="), copy=False)
-    except (ValueError, OverflowError) as problem:  # Too large for NumPy, such as (0, 2**62)
-        reason = f"has an unusable tensor {shown(name)}: {problem}"
-        raise ModelFileError(f"{path} {reason}.") from problem
+        return dict(load(content))
+    except (KeyError, ValueError, OverflowError) as problem:  # Too large for NumPy, or complex
+        raise ModelFileError(f"{path} has an unusable tensor: {one_line(problem)}.") from problem
 
 
 def _content(path: Path) -> bytes:

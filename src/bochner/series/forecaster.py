@@ -8,15 +8,7 @@ import numpy as np
 from sklearn.base import BaseEstimator, clone
 from sklearn.utils.validation import check_is_fitted
 
-from bochner._base.arrays import (
-    Array,
-    ArrayLike,
-    RandomState,
-    as_count,
-    as_flag,
-    as_level,
-    as_levels,
-)
+from bochner._base.arrays import ArrayLike, RandomState, as_count, as_flag, as_level, as_levels
 from bochner._base.checks import check_choice, check_seed, generators, unfit
 from bochner._base.progress import Callback, Progress
 from bochner._base.registry import register
@@ -429,7 +421,7 @@ class Forecaster(BaseEstimator):
         check_is_fitted(self, "series_")
         return self
 
-    def _try_out(self) -> list[Array]:
+    def _try_out(self) -> list[Any]:
         """Return test forecasts of a model, which are finite, or raise ValueError."""
         return [series.try_out() for series in self._fitted().series_.values()]
 

@@ -11,6 +11,7 @@ from sklearn.utils.validation import check_array, check_is_fitted, column_or_1d
 
 from bochner._base.arrays import Array, ArrayLike, MatrixLike, as_array, as_finite_scalar
 from bochner._base.checks import labels
+from bochner._base.names import shown
 from bochner._base.progress import Callback, Progress
 from bochner._base.registry import register
 from bochner.linear.argument_checks import LabelledClassifier, checked_weight
@@ -92,7 +93,7 @@ class TableClassifier(LabelledClassifier, TableModel):
         if not (weights is None or weights == "balanced" or isinstance(weights, Mapping)):
             raise ValueError(
                 "class_weight must be None, 'balanced' or a dictionary of factors by class, got "
-                f"{weights!r}."
+                f"{shown(weights)}."
             )
         for factor in weights.values() if isinstance(weights, Mapping) else ():
             as_finite_scalar("class_weight", factor)

@@ -47,12 +47,6 @@ _FEWEST_OF_TERM = 5
 """Fewest scores on each side of an indicator with a term: fewer scores do not determine a width."""
 
 
-def _check_logs(values: Array) -> None:
-    """Raise ValueError for logarithms of widths that no fit has."""
-    if (np.abs(values) > _LARGEST_LOG).any():
-        raise ValueError(f"a logarithm of a width is beyond {_LARGEST_LOG:g}")
-
-
 @register(shapes={"knots": "k", "values": "k"})
 @dataclass(frozen=True, slots=True, eq=False)
 class Curve:
@@ -62,9 +56,9 @@ class Curve:
     values: Array  # (k,)
 
     def __post_init__(self) -> None:
-        _check_logs(self.values)
-        if not (np.diff(self.knots) > 0.0).all():
-            raise ValueError("the knots of a curve of widths do not increase")
+        is_increasing = (np.diff(self.knots) > 0.0).all()
+        if not is_increasing or (np.abs(self.values) > _LARGEST_LOG).any():
+            raise ValueError("a curve of widths is not one of a fit")
 
     def __call__(self, x: Array) -> Array:
         return as_array(np.interp(x, self.knots, self.values))
@@ -78,9 +72,6 @@ class BinaryTerms:
     columns: Chosen  # (q,): Columns with two different values
     middles: Array  # (q,): Numbers between the two values
     values: Array  # (q,)
-
-    def __post_init__(self) -> None:
-        _check_logs(self.values)
 
     def __call__(self, X: Array) -> Array:
         """Return sums (n,) at encoded rows (n, d)."""
