@@ -13,7 +13,7 @@ from bochner.cli.app import app
 
 
 def fit_refusal(folder, file, *options, target="y"):
-    (folder / "model.bochner").write_text("what was here before")
+    (folder / "model.bochner").write_text('{"bochner": "what was here before"}')
     out = folder / "model.bochner"
     return refusal(folder, "fit", file, "--target", target, "--out", out, *SMALL, *options)
 
@@ -138,7 +138,7 @@ def test_debugging_shows_the_traceback(tmp_path, monkeypatch):
 
 def predict_refusal(folder, model, frame, *options):
     path = write(frame, folder / "new.csv")
-    (folder / "out.csv").write_text("what was here before")
+    (folder / "out.csv").write_text("prediction")
     return refusal(folder, "predict", model, path, "--out", folder / "out.csv", *options)
 
 

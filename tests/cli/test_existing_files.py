@@ -54,5 +54,5 @@ def test_only_files_of_commands_are_replaced(inputs, name, tmp_path, monkeypatch
 
 def test_a_demo_keeps_files_of_its_names(tmp_path):
     (tmp_path / "gapminder.csv").write_text(PRECIOUS)
-    assert "exists with other rows" in bochner("demo", "--out", tmp_path).stderr
+    assert "is no table that bochner wrote" in bochner("demo", "--out", tmp_path).stderr
     assert (tmp_path / "gapminder.csv").read_text() == PRECIOUS

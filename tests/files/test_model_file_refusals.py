@@ -142,7 +142,7 @@ BYTES = {
     ),
     "another dtype": (
         lambda data: data.replace(b'"dtype":"F64"', b'"dtype":"C64"', 1),
-        "found complex64",
+        "predictions are not those",
     ),
 }
 

@@ -270,20 +270,14 @@ def _parts(values: Any) -> Iterator[tuple[str, Any]]:
             yield f" in column {str(name)!r}", np.asarray(column)
 
 
-def refuse_no_rows(name: str, X: object) -> None:
+def refuse_no_rows(name: str, X: Any) -> None:
     """Raise TypeError if ``X`` is a mapping, a lazy table or text instead of rows."""
     refuse_lazy(name, X)
     if isinstance(X, str | bytes):
-        raise TypeError(
-            f"{name} is the text {shown(X)}: expected an array or a table. Give "
-            f"bochner.read_table(path) for the table in a file."
-        )
+        raise TypeError(f"{name} is the text {shown(X)}, not a table: give read_table(path).")
     dtypes = X.dtypes if is_frame(X) else [getattr(X, "dtype", None)]
     if hasattr(X, "to_arrow") and "Int128" in map(str, dtypes):  # Of polars
-        raise TypeError(
-            f"{name} has whole numbers of 128 bits, which NumPy does not hold: give "
-            f"{name}.cast(polars.Float64), or the columns in which they are."
-        )
+        raise TypeError(f"{name} has integers of 128 bits: give {name}.cast(polars.Float64).")
     of_rows = isinstance(X, list | tuple) and bool(X) and isinstance(X[0], Mapping)
     # One of SciPy's sparse classes is a dict.
     if of_rows or (isinstance(X, Mapping) and not sparse.issparse(X)):

@@ -56,10 +56,8 @@ class Progress:
 
     def __init__(self, callback: Callback | None = None) -> None:
         if callback is not None and not callable(callback):
-            raise TypeError(
-                "callback must be a function of a bochner.FitProgress, or None, got "
-                f"{shown(callback)}."
-            )
+            found = f"got {shown(callback)}"
+            raise TypeError(f"callback must be a function of a FitProgress, or None, {found}.")
         self._callback = callback
         self._began = perf_counter()
         self.is_stopped = False

@@ -216,7 +216,7 @@ _OUTPUTS: Mapping[str, tuple[str, Sequence[str], Sequence[bytes]]] = {
     "model": ("--out", (), (b'{"bochner":',)),
     "report": ("--report", HTML_ENDINGS, (b'name="generator" content="bochner"',)),
     "picture": ("--plot", PICTURE_ENDINGS, (b"(bochner)", b">bochner<", b"\0bochner")),
-    "table": ("--out", CSV_ENDINGS, (b"prediction", b"forecast", b"mean")),
+    "table": ("--out", CSV_ENDINGS, (b"prediction", b"forecast", b"mean", b"gdpPercap")),
 }
 """Options and endings of outputs, and marks of those that commands wrote: column names of tables,
 and metadata of other files."""

@@ -107,8 +107,8 @@ def load(path: str | os.PathLike[str]) -> Any:
     try:
         model = decode(tree, tensors)
         answers = try_out(model, file.stat().st_size)
-        if expected is not None and not _are_close(answers, expected):
-            raise ValueError("its predictions are not those of the model that was saved")
+        if expected is not None:
+            _check_equal(answers, expected)
     except Exception as problem:  # Any exception type: the file is not trusted
         reason = f"{path} is not a sound model file: {one_line(problem)}"
         raise ModelFileError(reason) from problem
@@ -124,10 +124,9 @@ _METHODS = ("transform", "transform_right", "predict")
 _MORE_METHODS = ("predict_proba", "signal_std", "predict_interval", "predict_quantiles")
 """Methods that are asked for their answers to one row; those of tables answer more rows later."""
 
-_MOST_NUMBERS = 1000  # Of an answer that are stored: they take less than most models
-_RELATIVE, _OF_LARGEST = 1e-3, 1e-5
-"""Differences from the stored answers, relative to each and to the largest, up to which a model is
-the same: single precision on another machine has a tenth."""
+_MOST_NUMBERS, _RELATIVE, _OF_LARGEST = 1000, 1e-3, 1e-5
+"""Stored numbers of an answer, and their differences, relative to each and to the largest, up to
+which a model is the same: single precision on another machine has a tenth."""
 
 _WARNINGS = Lock()  # Filters of warnings belong to the process: one trial at a time changes them
 
@@ -147,6 +146,8 @@ def try_out(model: object, n_bytes: int) -> Array | None:
             return None
         try:
             answers = [np.empty(0)]
+            if np.ndim(getattr(model, "classes_", ())) != 1:
+                raise ValueError("its classes have several axes")
             # A factor (n, n) that is recomputed may take far more memory than the file.
             if hasattr(model, "n_features_in_") and not getattr(model, "_recomputed", ()):
                 answers += _answers(model, _row(model, n_bytes))
@@ -157,12 +158,11 @@ def try_out(model: object, n_bytes: int) -> Array | None:
     return np.concatenate([answer[:_MOST_NUMBERS] for answer in answers])
 
 
-def _are_close(answers: Array | None, expected: Array) -> bool:
-    """Return whether answers are equal but for the rounding of another machine."""
-    if answers is None or np.shape(answers) != np.shape(expected):
-        return False
-    away = np.abs(answers - expected)
-    return bool((away <= _RELATIVE * np.abs(expected) + _OF_LARGEST * np.abs(expected).max()).all())
+def _check_equal(answers: Any, expected: Array) -> None:
+    """Raise ValueError unless answers are equal but for the rounding of another machine."""
+    least = _OF_LARGEST * np.abs(expected).max(initial=0.0)
+    if np.shape(answers) != expected.shape or not np.allclose(answers, expected, _RELATIVE, least):
+        raise ValueError("its predictions are not those of the model that was saved")
 
 
 def _row(model: BaseEstimator, n_bytes: int) -> Any:
@@ -205,8 +205,6 @@ def _answers(model: BaseEstimator, row: Any) -> list[Array]:
         n_features = vars(model).get("_n_features_out")
         if name == "transform" and n_features not in (None, answer.shape[1]):
             raise ValueError(f"{answer.shape[1]} features, and _n_features_out is {n_features}")
-        if name == "predict_proba" and np.shape(model.classes_) != (answer.shape[1],):
-            raise ValueError(f"classes of shape {np.shape(model.classes_)} of {answer.shape[1]}")
         if values.dtype.kind in "fiub":
             answers.append(as_array(values).ravel())
     return answers

@@ -52,22 +52,20 @@ def write(path: Path, tree: object, tensors: Tensors) -> None:
 
 
 def read(path: Path) -> tuple[Any, Tensors]:
-    """Return the tree and tensors of a model file; ``ModelFileError`` if it cannot be read.
-
-    The bytes are read once, so that a file that is overwritten meanwhile is a damaged file.
-    """
+    """Return tree and tensors from one reading of a file; ``ModelFileError`` if it is unsound."""
     try:
-        check_model_file(path)
         content = _content(path)
-        tensors = _tensors(path, content)
+        tensors = dict(load(content))
         header = _header(path, content)
     except SafetensorError as problem:
         raise ModelFileError(f"{path} is cut off or damaged ({one_line(problem)}).") from problem
     except (OSError, MemoryError) as problem:
         reason = getattr(problem, "strerror", None) or problem or "not enough memory"
         raise ModelFileError(f"{path} cannot be read: {reason}.") from problem
-    except ValueError as problem:
-        raise ModelFileError(str(problem)) from problem.__cause__
+    except ModelFileError:
+        raise
+    except (KeyError, ValueError, OverflowError) as problem:  # Too large for NumPy, or complex
+        raise ModelFileError(f"{path} has an unusable tensor: {one_line(problem)}.") from problem
     tree = header.get("model")
     if header.get("crc32") != _checksum(_dumps(tree), tensors):
         raise ModelFileError(f"{path} is damaged: its contents do not match their checksum.")
@@ -117,15 +115,12 @@ def _finite_float(text: str) -> float:
     return value
 
 
-def _tensors(path: Path, content: bytes) -> Tensors:
-    try:
-        return dict(load(content))
-    except (KeyError, ValueError, OverflowError) as problem:  # Too large for NumPy, or complex
-        raise ModelFileError(f"{path} has an unusable tensor: {one_line(problem)}.") from problem
-
-
 def _content(path: Path) -> bytes:
     """Return the bytes of a file whose beginning is that of the safetensors format."""
+    try:
+        check_model_file(path)
+    except ValueError as problem:
+        raise ModelFileError(str(problem)) from None
     with path.open("rb") as file:
         start, size = file.read(9), os.fstat(file.fileno()).st_size
         announced = int.from_bytes(start[:8], "little")

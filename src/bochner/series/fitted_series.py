@@ -41,9 +41,6 @@ _TRIAL_STEPS = (1.0, 30.0)  # Horizons, in steps, of the test forecast of a mode
 _ENDS = np.array([0.005, 0.995])
 """Quantile levels of the test forecast: the ends of a 99 % interval."""
 
-_TIMES_ERROR = 1e-6
-"""Tolerance of times in a model file, in ranges: more than rounding, less than a step."""
-
 _INPUTS_ERROR = 1e-6
 """Largest difference, in standard deviations, of inputs that count as equal: more than rounding,
 and without effect on forecasts."""
@@ -134,7 +131,6 @@ class FittedSeries:
         """Return a test forecast with finite moments, draws and intervals, or raise ValueError."""
         law, timeline = self.law, self.timeline
         timeline.check()
-        self._check_times()
         if timeline.step is not None:
             timeline.future(1)
         after = timeline.last + np.array(_TRIAL_STEPS) * (timeline.step or law.units.step)
@@ -150,16 +146,6 @@ class FittedSeries:
         if not all(np.isfinite(part).all() for part in parts):
             raise ValueError("a forecast is not finite")
         return as_array(bounded)
-
-    def _check_times(self) -> None:
-        """Raise ValueError if units, times and the last time disagree, as in a damaged file."""
-        law, units = self.law, self.law.units
-        step = float(np.median(np.diff(law.rows.times)))
-        if not abs(units.step / units.span - step) <= _TIMES_ERROR:
-            raise ValueError(f"a step is {units.step / units.span:g} ranges, and of rows {step:g}")
-        scaled = (self.timeline.last - units.start) / units.span
-        if not scaled >= law.times[-1] - _TIMES_ERROR:
-            raise ValueError(f"the last time is {scaled:g} ranges, and its row {law.times[-1]:g}")
 
 
 class Options(NamedTuple):

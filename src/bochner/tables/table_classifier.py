@@ -154,10 +154,7 @@ class TableClassifier(LabelledClassifier, TableModel):
         return as_array(self.head_.predict_proba(encoded)[:, order])
 
     def _answers(self, rows: NewRows) -> Sequence[Array]:
-        probabilities = rows.averaged(self._outputs)
-        if self.head_.classes_.shape != probabilities.shape[1:]:
-            raise ValueError(f"classes of the shape {self.head_.classes_.shape}")
-        return [probabilities]
+        return [rows.averaged(self._outputs)]
 
     def _output_unit(self) -> float:
         return 1.0  # Probabilities of different classes are comparable

@@ -45,9 +45,6 @@ from bochner.tables.weighted_sum import SoftmaxOfLaws, SumOfLaws
 _BACKGROUND_ROWS = 1000
 """Training rows stored for importance and effects, for standard errors of a few per cent."""
 
-_TRIAL_ROWS = 20
-"""Rows that a loaded model predicts: they reach most pieces of the curves of widths."""
-
 Head = SumOfLaws | SoftmaxOfLaws
 
 
@@ -356,10 +353,10 @@ class TableModel(BaseEstimator, ABC):
             raise ValueError(f"record_ has {n_samples!r} for the number of rows of the fit")
         donors = self.knowledge_.donors.values
         check_background(self._encoders(), self.background_, self.background_values_, donors)
-        values = self.background_values_[:_TRIAL_ROWS]
-        nowhere = np.zeros(values.shape, dtype=bool)
-        known = KnownEntries(values, nowhere, nowhere, np.zeros(values.shape))
-        encoded = self.background_[:_TRIAL_ROWS]
+        some = slice(20)  # Rows, which reach most pieces of the curves of widths
+        encoded, values = self.background_[some], self.background_values_[some]
+        nowhere, beyond = np.zeros(values.shape, dtype=bool), np.zeros(values.shape)
+        known = KnownEntries(values, nowhere, nowhere, beyond)
         rows = NewRows(encoded, self.background_, self.knowledge_, known, self._encoders())
         answers = [*self._answers(rows), self._dependence(self._output_unit()).function(encoded)]
         if not all(np.isfinite(answer).all() for answer in answers):
