@@ -219,8 +219,7 @@ def as_level(value: object, name: str = "level") -> float:
         raise TypeError(f"{name} must be a number between 0 and 1, such as 0.9, got {what}.")
     if not 0.0 < (number := float(value)) < 1.0:
         advice = f": pass {number / 100.0:g} for {number:g} %" if 1.0 < number < 100.0 else ""
-        found = f"{shown(value)}{advice}"
-        raise ValueError(f"{name} must lie between 0 and 1, such as 0.9, got {found}.")
+        raise ValueError(f"{name} must lie between 0 and 1, like 0.9, got {shown(value)}{advice}.")
     return number
 
 

@@ -7,8 +7,6 @@ from typing import Any
 
 import numpy as np
 
-from bochner._base.names import shown
-
 
 @dataclass(frozen=True, slots=True)
 class FitProgress:
@@ -56,8 +54,9 @@ class Progress:
 
     def __init__(self, callback: Callback | None = None) -> None:
         if callback is not None and not callable(callback):
-            found = f"got {shown(callback)}"
-            raise TypeError(f"callback must be a function of a FitProgress, or None, {found}.")
+            raise TypeError(
+                f"callback must be a function of a bochner.FitProgress, or None, got {callback!r}."
+            )
         self._callback = callback
         self._began = perf_counter()
         self.is_stopped = False

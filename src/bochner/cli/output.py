@@ -9,7 +9,6 @@ import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from tempfile import NamedTemporaryFile
 from threading import Event, Thread
 from time import monotonic
 from typing import TYPE_CHECKING, Any
@@ -249,14 +248,8 @@ def _check_output(path: Path, kind: str, inputs: Sequence[Path]) -> None:
     files = [each for each in inputs if not is_standard_output(each) and each.exists()]
     if any(path.exists() and path.samefile(each) for each in files):
         raise OSError(f"{path} is read from, and would be replaced: name another file to write.")
-    try:
-        with NamedTemporaryFile(dir=path.parent):
-            pass
-    except OSError as error:
-        raise OSError(
-            f"{path} cannot be written ({error.strerror or error}): name a file in a folder that "
-            f"can be written to."
-        ) from error
+    if not os.access(path.parent, os.W_OK):
+        raise PermissionError(f"{path.parent} may not be written to: name another folder.")
     ending = path.suffix.lower()
     if kind == "model" and ending in _NO_MODEL:
         raise InputError(

@@ -246,8 +246,8 @@ def _is_missing(entry: Any) -> bool:
     # Comparing pandas' NA gives NA, which has no truth value: compare the type's name instead.
     may_be_nan = isinstance(entry, float | np.floating | np.datetime64)
     is_missing = entry is None or type(entry).__name__ in ("NAType", "NaTType")
-    if isinstance(entry, Decimal):
-        return entry.is_nan()  # A signalling NaN raises an error where it is compared
+    if isinstance(entry, Decimal):  # Comparing a signalling NaN raises an error
+        return entry.is_nan()
     return is_missing or (may_be_nan and bool(entry != entry))
 
 

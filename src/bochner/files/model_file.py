@@ -132,10 +132,7 @@ _WARNINGS = Lock()  # Filters of warnings belong to the process: one trial at a 
 
 
 def try_out(model: object, n_bytes: int) -> Array | None:
-    """Return the answers of a fitted estimator of bochner to one row; ``ValueError`` if it fails.
-
-    Answers are finite numbers of all methods, by which a changed model is recognised.
-    """
+    """Return what all methods of a fitted estimator of bochner answer to a row, or ValueError."""
     if not isinstance(model, BaseEstimator) or not type(model).__module__.startswith("bochner."):
         return None  # Valid rows of a user's class are unknown
     with _WARNINGS, warnings.catch_warnings(), np.errstate(all="ignore"):

@@ -74,9 +74,7 @@ class ReadOptions:
                 raise TypeError(f"{name} must be a list of {noun}, got {shown(texts)}.")
             object.__setattr__(self, name, tuple(map(str, texts)))
         if not isinstance(self.types, Mapping):
-            raise TypeError(
-                f'types must be a mapping such as {{"a": "text"}}, got {shown(self.types)}.'
-            )
+            raise TypeError(f'types must be a mapping such as {{"a": "text"}}, got {self.types!r}.')
         for column, kind in self.types.items():
             check_kind(kind, f"types of column {column!r}")
         object.__setattr__(self, "types", dict(self.types))

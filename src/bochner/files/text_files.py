@@ -96,11 +96,8 @@ def content_of(path: Path) -> bytes:
             raise OSError("Standard input is closed: pipe a table into the command.")
         else:
             content = sys.stdin.buffer.read()
-    except MemoryError as error:
-        reason = "is larger than the memory: read some of its rows by pandas.read_csv(nrows=...)"
-        raise MemoryError(f"{place(path)} {reason}.") from error
     except Exception as error:  # The exception type depends on the format and the damage
-        if suffix not in _PACKED or isinstance(error, InputError | PermissionError):
+        if suffix not in _PACKED or isinstance(error, InputError | MemoryError | PermissionError):
             raise
         raise InputError(
             f"{path} is not a whole {_PACKED[suffix][1]} file ({error}): copy it again, or "

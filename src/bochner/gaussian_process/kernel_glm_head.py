@@ -26,7 +26,6 @@ from bochner._base.arrays import (
 )
 from bochner._base.checks import generators, refuse_masked, validated
 from bochner._base.limits import LARGEST_WEIGHT, MEBIBYTE
-from bochner._base.names import shown
 from bochner._base.threads import single_threaded_blas
 from bochner.features.chunks import Chunk
 from bochner.features.landmarks import LandmarkFeatures, residual_variance
@@ -173,11 +172,11 @@ class KernelGLM(KernelParameters, BaseEstimator, ABC):
         if not isinstance(kernel, Kernel):
             raise TypeError(
                 f"kernel must be the name of a kernel or an object of bochner.kernels, got the "
-                f"function {shown(kernel)}: derive a class from bochner.kernels.Kernel for it."
+                f"function {kernel!r}: derive a class from bochner.kernels.Kernel for it."
             )
         if kernel.has_noise:
             raise ValueError(
-                f"{shown(kernel)} has white noise, which a latent function has not: leave it out."
+                f"{kernel!r} has white noise, which a latent function has not: leave it out."
             )
         return LandmarkFeatures.of(kernel, rows.X, count, data_rng)
 
@@ -259,7 +258,7 @@ def resolve_likelihood(
     names = ", ".join(map(repr, choices))
     message = (
         f"likelihood must be one of {names}, or an object of bochner.gaussian_process derived from "
-        f"{kind.__name__}, got {likelihood!r}. {also}"
+        f"{kind.__name__}, got {likelihood!r:.60}. {also}"
     )
     raise ValueError(message) if isinstance(likelihood, str) else TypeError(message)
 

@@ -123,9 +123,7 @@ def settings_of(model: Any, n_rows: int) -> SamplerSettings:
     _check_count("n_frequencies", model.n_frequencies, 1)
     chains = Chains() if model.chains is None else model.chains
     if not isinstance(chains, Chains):
-        raise TypeError(
-            f"chains must be an object bochner.learned.Chains or None, got {shown(chains)}."
-        )
+        raise TypeError(f"chains must be a bochner.learned.Chains or None, got {shown(chains)}.")
     _check_count("trend", model.trend, 0)
     if model.trend > _HIGHEST_DEGREE:
         raise ValueError(f"trend must be 0, 1 or 2, got {shown(model.trend)}.")

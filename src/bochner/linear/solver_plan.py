@@ -11,7 +11,6 @@ import numpy as np
 
 from bochner._base import limits
 from bochner._base.arrays import as_positive_scalar
-from bochner._base.names import shown
 from bochner._base.number_texts import as_bytes, in_words
 from bochner._base.registry import register
 from bochner.features.chunks import Chunk
@@ -86,7 +85,7 @@ class RidgeSolver:
     def __post_init__(self) -> None:
         if not isinstance(self.method, str) or self.method not in SOLVERS:
             names = ", ".join(map(repr, SOLVERS))
-            raise ValueError(f"solver must be one of {names}, got {shown(self.method)}.")
+            raise ValueError(f"solver must be one of {names}, got {self.method!r:.60}.")
         if as_positive_scalar("tol", self.tol) >= 1.0:
             raise ValueError(
                 f"tol must be below 1, got {self.tol:g}: it is relative to the residual of weights "

@@ -1,6 +1,6 @@
 """Classification on a whole table."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import KW_ONLY, dataclass, field
 from typing import Any, Self
 
@@ -152,9 +152,6 @@ class TableClassifier(LabelledClassifier, TableModel):
     def _outputs(self, encoded: Array) -> Array:
         order = np.argsort(self.head_.classes_)
         return as_array(self.head_.predict_proba(encoded)[:, order])
-
-    def _answers(self, rows: NewRows) -> Sequence[Array]:
-        return [rows.averaged(self._outputs)]
 
     def _output_unit(self) -> float:
         return 1.0  # Probabilities of different classes are comparable

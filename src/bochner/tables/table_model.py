@@ -1,7 +1,6 @@
 """Base class of the models of tables: parameters, fitted attributes and explanations."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
 from dataclasses import KW_ONLY, dataclass, field
 from typing import Any
 
@@ -338,9 +337,8 @@ class TableModel(BaseEstimator, ABC):
         groups = dict(zip(names, column_blocks(encoders), strict=True))
         return Dependence(lambda X: self._outputs(X) / unit, self.background_, groups)
 
-    @abstractmethod
-    def _answers(self, rows: NewRows) -> Sequence[Array]:
-        """Return all kinds of predictions of new rows."""
+    def _answers(self, rows: NewRows) -> list[Array]:
+        return [rows.averaged(self._outputs)]
 
     def _try_out(self) -> list[Array]:
         """Return all kinds of predictions of background rows; raise ValueError if they fail."""
