@@ -18,9 +18,8 @@ _LEAST_SIMILARITY, _OF_SHORT = 0.7, 0.65
 _FEWEST_LETTERS = 3
 """Letters from which a name counts as meant by a longer one: "mpg" by "comb_mpg"."""
 
-_MOST_LETTERS = 60  # Letters of a value that a message shows: most of a line
-_MOST_OF_NOTE = 40  # Letters of an entry that a note shows: two fit on one line
-_MOST_OF_REASON = 400  # Letters of another library's or a file's reason that a message repeats
+_MOST_LETTERS, _MOST_OF_NOTE, _MOST_OF_REASON = 60, 40, 400
+"""Letters of a value in a message, of one of two in a note, and of another library's reason."""
 _MOST_BITS = 128  # Bits of a shown whole number: they have 39 digits; Python writes no 4,301
 
 

@@ -13,8 +13,6 @@ from typing import Any, TypeVar
 from joblib import cpu_count, effective_n_jobs
 from threadpoolctl import OpenBLASController, ThreadpoolController
 
-from bochner._base.names import shown
-
 Block = TypeVar("Block")
 Piece = TypeVar("Piece")
 
@@ -75,7 +73,7 @@ def checked_n_jobs(n_jobs: Any) -> int | None:
     if not is_integer or not n_jobs:
         kind = ValueError if is_integer else TypeError
         raise kind(
-            f"n_jobs must be a nonzero integer or None, got {shown(n_jobs)}. -1 means all cores."
+            f"n_jobs must be a nonzero integer or None, got {n_jobs!r:.60}. -1 means all cores."
         )
     return int(n_jobs)
 

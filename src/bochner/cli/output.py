@@ -238,7 +238,8 @@ def _check_output(path: Path, kind: str, inputs: Sequence[Path]) -> None:
     option, endings, marks = _OUTPUTS[kind]
     if kind == "report":  # A missing extra is noticed before the work
         import bochner.report.page  # noqa: F401
-    _refuse_standard_output(path, option, "a file")
+    if is_standard_output(path):
+        raise InputError(f"{option} - is standard output, which takes CSV only: name a file.")
     if path.is_dir():
         raise IsADirectoryError(f"{path} is a folder: expected the name of a file to write.")
     if not path.parent.is_dir():
@@ -274,13 +275,6 @@ def _is_ours(path: Path, kind: str, marks: Sequence[bytes]) -> bool:
         file.seek(-min(_MARKED, path.stat().st_size), os.SEEK_END)
         marked = start.split(b"\n")[0] if kind == "table" else start + file.read()
     return not start or any(mark in marked for mark in marks)
-
-
-def _refuse_standard_output(path: Path, option: str, kind: str) -> None:
-    if is_standard_output(path):
-        raise InputError(
-            f"{option} - is standard output, which takes CSV only: give the name of {kind}."
-        )
 
 
 _FORMULAS = ("=", "+", "-", "@", "\t", "\r")
@@ -320,7 +314,8 @@ def write_json(record: Mapping[str, object]) -> None:
 
 def check_folder(path: Path) -> None:
     """Create a folder, or raise an error if a file has the same path."""
-    _refuse_standard_output(path, "--out", "a folder")
+    if is_standard_output(path):
+        raise InputError("--out - is standard output, which takes CSV only: name a folder.")
     if path.exists() and not path.is_dir():
         raise NotADirectoryError(f"{path} is a file: expected the name of a folder.")
     path.mkdir(parents=True, exist_ok=True)

@@ -13,7 +13,6 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 from sklearn.gaussian_process import kernels
 
-from bochner._base.names import shown
 from bochner._base.registry import registered_class
 from bochner.files.safetensors_container import ModelFileError, Tensors
 from bochner.files.stored_classes import (
@@ -100,7 +99,7 @@ class Encoder:
     def _dict(self, value: dict[Any, Any], path: Path) -> Node:
         for key in value:
             if type(key) is not str:
-                raise TypeError(f"{where(path)} has the key {shown(key)}; keys must be text.")
+                raise TypeError(f"{where(path)} has the key {key!r:.60}; keys must be text.")
         return {"$": "dict", "items": self._members(value, path)}
 
     def _scalar(self, value: np.generic, path: Path) -> Node:
@@ -109,7 +108,7 @@ class Encoder:
 
     def _type(self, value: type, path: Path) -> Node:
         if value not in TYPES.values():
-            raise TypeError(f"{where(path)} is the class {shown(value)}; give an object of it.")
+            raise TypeError(f"{where(path)} is the class {value!r:.60}; give an object of it.")
         return {"$": "type", "name": value.__name__}
 
     def _array(self, value: NDArray[np.generic], path: Path) -> Node:
@@ -192,7 +191,7 @@ def decode(tree: object, tensors: Tensors) -> Any:
     value = decoder.decode(tree)
     unused = sorted(tensors.keys() - decoder.used)
     if unused:
-        raise ValueError(f"it has a tensor {shown(unused[0])} that its header does not name")
+        raise ValueError(f"it has a tensor {unused[0]!r:.60} that its header does not name")
     return value
 
 
@@ -223,7 +222,7 @@ class _Decoder:
         with np.errstate(over="ignore"):
             scalar = SCALARS[dtype](value)
         if repr(scalar.item()) != repr(value):
-            raise ValueError(f"{where(path)} should be {dtype}, found {shown(value)}")
+            raise ValueError(f"{where(path)} should be {dtype}, found {value!r:.60}")
         return scalar
 
     def _array(
@@ -231,7 +230,7 @@ class _Decoder:
     ) -> NDArray[np.generic]:
         if name not in self.tensors or name in self.used:
             problem = "named twice" if name in self.used else "missing"
-            raise ValueError(f"the tensor {shown(name)} is {problem}")
+            raise ValueError(f"the tensor {name!r:.60} is {problem}")
         self.used.add(name)
         tensor = self.tensors[name]
         if packed:
@@ -307,9 +306,9 @@ _DECODERS: Mapping[str, tuple[Callable[..., Any], Mapping[str, Any]]] = {
 
 def _member(node: Node, name: str, hint: object) -> Any:
     if name not in node:
-        raise ValueError(f"its header lacks {shown(name)} where it is needed")
+        raise ValueError(f"its header lacks {name!r:.60} where it is needed")
     if not conforms(node[name], hint):
-        raise ValueError(f"its header has an unusable {shown(name)}: {shown(node[name])}")
+        raise ValueError(f"its header has an unusable {name!r:.60}: {node[name]!r:.60}")
     return node[name]
 
 
@@ -342,7 +341,7 @@ def _least_columns(kernel: Any) -> int:
 def _constructed(cls: type, parameters: Mapping[str, Any]) -> Any:
     for name in parameters:
         if name not in inspect.signature(cls).parameters:
-            raise ValueError(f"{cls.__name__} has no parameter {shown(name)}")
+            raise ValueError(f"{cls.__name__} has no parameter {name!r:.60}")
     return cls(**parameters)
 
 
@@ -350,7 +349,7 @@ def _class_named(name: str, is_of_kind: Callable[[type], bool]) -> type:
     cls = registered_class(name)
     if cls is None or not is_of_kind(cls):
         raise ValueError(
-            f"bochner has no class {shown(name)} here; if it is your own, import the module that "
+            f"bochner has no class {name!r:.60} here; if it is your own, import the module that "
             f"calls bochner.register before loading"
         )
     return cls

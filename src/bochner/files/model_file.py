@@ -117,16 +117,13 @@ def load(path: str | os.PathLike[str]) -> Any:
     return model
 
 
-_ANSWERS = "(answers)"
-"""Name of the tensor of the answers of a saved model to one row; no attribute has such a name."""
+_ANSWERS = "(answers)"  # Tensor of the answers of the saved model; no attribute has such a name
 
 _METHODS = ("transform", "transform_right", "predict")
 _MORE_METHODS = ("predict_proba", "signal_std", "predict_interval", "predict_quantiles")
 """Methods that are asked for their answers to one row; those of tables answer more rows later."""
 
-_MOST_NUMBERS, _RELATIVE, _OF_LARGEST = 1000, 1e-3, 1e-5
-"""Stored numbers of an answer, and their differences, relative to each and to the largest, up to
-which a model is the same: single precision on another machine has a tenth."""
+_MOST_NUMBERS = 1000  # Of an answer that are stored: few next to those of a model
 
 _WARNINGS = Lock()  # Filters of warnings belong to the process: one trial at a time changes them
 
@@ -156,9 +153,9 @@ def try_out(model: object, n_bytes: int) -> Array | None:
 
 
 def _check_equal(answers: Any, expected: Array) -> None:
-    """Raise ValueError unless answers are equal but for the rounding of another machine."""
-    least = _OF_LARGEST * np.abs(expected).max(initial=0.0)
-    if np.shape(answers) != expected.shape or not np.allclose(answers, expected, _RELATIVE, least):
+    """Raise ValueError unless answers are equal but for ten times the rounding of float32."""
+    least = 1e-5 * np.abs(expected).max(initial=0.0)
+    if np.shape(answers) != expected.shape or not np.allclose(answers, expected, 1e-3, least):
         raise ValueError("its predictions are not those of the model that was saved")
 
 

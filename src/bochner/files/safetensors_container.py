@@ -62,9 +62,9 @@ def read(path: Path) -> tuple[Any, Tensors]:
     except (OSError, MemoryError) as problem:
         reason = getattr(problem, "strerror", None) or problem or "not enough memory"
         raise ModelFileError(f"{path} cannot be read: {reason}.") from problem
-    except ModelFileError:
-        raise
-    except (KeyError, ValueError, OverflowError) as problem:  # Too large for NumPy, or complex
+    except (KeyError, ValueError, OverflowError) as problem:
+        if str(path) in str(problem):
+            raise ModelFileError(str(problem)) from problem.__cause__
         raise ModelFileError(f"{path} has an unusable tensor: {one_line(problem)}.") from problem
     tree = header.get("model")
     if header.get("crc32") != _checksum(_dumps(tree), tensors):
@@ -117,10 +117,7 @@ def _finite_float(text: str) -> float:
 
 def _content(path: Path) -> bytes:
     """Return the bytes of a file whose beginning is that of the safetensors format."""
-    try:
-        check_model_file(path)
-    except ValueError as problem:
-        raise ModelFileError(str(problem)) from None
+    check_model_file(path)
     with path.open("rb") as file:
         start, size = file.read(9), os.fstat(file.fileno()).st_size
         announced = int.from_bytes(start[:8], "little")

@@ -16,12 +16,11 @@ from scipy.optimize import minimize_scalar
 from sklearn.base import BaseEstimator, clone
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.gaussian_process import kernels as sk
-from sklearn.utils._param_validation import Interval, InvalidParameterError, StrOptions
+from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import validate_data
 
 from bochner._base.arrays import Array, ArrayLike, InputRows, as_array, jittered_cholesky, spreads
 from bochner._base.checks import refuse_no_numbers, unfit
-from bochner._base.names import one_line, shown
 from bochner._base.threads import single_threaded_blas
 from bochner.features.chunks import Chunk
 from bochner.features.parameters import KernelParameters, auto_length_scale, median_distance
@@ -97,14 +96,11 @@ class ScikitProcess(KernelParameters, ABC):
         """Raise an error for invalid parameters, also of a model loaded from a file."""
         if isinstance(self.kernel, str):
             raise TypeError(
-                f"kernel must be a kernel object or None, got the name {shown(self.kernel)}: write "
+                f"kernel must be a kernel object or None, got the name {self.kernel!r}: write "
                 "bochner.kernels.Gaussian(1.0) or sklearn.gaussian_process.kernels.RBF(1.0) for a "
                 "Gaussian kernel. None learns one with a length scale for each input."
             )
-        try:
-            self._validate_params()
-        except InvalidParameterError as error:  # Repeats a value of any length
-            raise type(error)(one_line(error)) from None
+        self._validate_params()
         if isinstance(self.kernel, sk.CompoundKernel):
             raise ValueError(
                 "kernel cannot be a CompoundKernel, which has a kernel for each class."
@@ -250,7 +246,7 @@ def as_process_kernel(
         kernel = kernel.resolved(names, X)
         if not kernel.is_symmetric:
             raise ValueError(
-                f"{shown(kernel)} is not symmetric, and a covariance is: use its symmetric part, "
+                f"{kernel!r} is not symmetric, and a covariance is: use its symmetric part, "
                 f"kernel.symmetrised, or bochner.AsymmetricKernelRidge."
             )
         return _counterpart(kernel)
@@ -352,7 +348,7 @@ def without_noise(kernel: sk.Kernel, dim: int) -> tuple[Kernel, float]:
             rest.append(term)
     if not rest or any(term.has_noise for term in rest):
         raise ValueError(
-            f"{shown(kernel)} has no random features: white noise must be a term of a sum with "
-            f"other kernels, such as RBF() + WhiteKernel(). solver='exact' takes any kernel."
+            f"{kernel!r} has no random features: white noise must be a term of a sum with other "
+            f"kernels, such as RBF() + WhiteKernel(). solver='exact' takes any kernel."
         )
     return (rest[0] if len(rest) == 1 else Sum(tuple(rest))), noise

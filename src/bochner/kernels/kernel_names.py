@@ -7,7 +7,7 @@ from types import MappingProxyType
 from typing import Any
 
 from bochner._base.arrays import LengthScale
-from bochner._base.names import nearest, shown
+from bochner._base.names import nearest
 from bochner._base.registry import registered_kernel_names, reserve_kernel_names
 from bochner.kernels.asymmetric import CoshGaussian, ShiftGaussian, SinhGaussian
 from bochner.kernels.base import Kernel
@@ -93,7 +93,7 @@ def named_kernel(name: str) -> Callable[[LengthScale], Correlation]:
         return by_scale[name]
     if name in KERNELS_BY_DIMENSION or name in registered:
         raise ValueError(
-            f"The kernel {shown(name)} is not made from a length scale, and one is needed here. "
+            f"The kernel {name!r:.60} is not made from a length scale, and one is needed here. "
             f"Names of kernels that are: {', '.join(by_scale)}; or give a "
             f"Kernel object."
         )
@@ -101,7 +101,7 @@ def named_kernel(name: str) -> Callable[[LengthScale], Correlation]:
     near = nearest(name, kernel_names)
     hint = f" Did you mean {near!r}?" if near else ""
     raise ValueError(
-        f"No kernel is called {shown(name)}.{hint} Names: {', '.join(kernel_names)}; or give a "
+        f"No kernel is called {name!r:.60}.{hint} Names: {', '.join(kernel_names)}; or give a "
         f"Kernel object."
     )
 

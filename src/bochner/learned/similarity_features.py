@@ -13,7 +13,6 @@ from sklearn.utils.validation import check_is_fitted
 from bochner._base.arrays import FLOATS, Array, ArrayLike, Floats, MatrixLike, as_count, as_scale
 from bochner._base.checks import check_rows_given, generators, validated
 from bochner._base.limits import FUNCTION_ROUNDING
-from bochner._base.names import shown
 from bochner._base.registry import register
 from bochner._base.threads import single_threaded_blas
 from bochner._base.warn import warn_user
@@ -53,7 +52,7 @@ def _check_similarity(name: str, value: object) -> None:
 def _check_inference(name: str, value: object) -> None:
     if value is not None and not isinstance(value, Inference):
         raise TypeError(
-            f"{name} must be an object such as ExactInference() or None, got {shown(value)}."
+            f"{name} must be an object such as ExactInference() or None, got {value!r:.60}."
         )
 
 
@@ -246,7 +245,7 @@ class SimilarityFeatures(
             if similarity is not None:
                 raise ValueError(
                     f"similarity requires kernel='precomputed', but kernel is "
-                    f"{shown(self.kernel)}, which computes similarities. Drop one of the two."
+                    f"{self.kernel!r:.60}, which computes similarities. Drop one of the two."
                 )
             names = getattr(self, "feature_names_in_", None)
             kernel = resolve_kernel(self.kernel, self.length_scale, rows, rng, names=names)

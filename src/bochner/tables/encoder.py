@@ -16,7 +16,7 @@ from sklearn.utils.validation import _check_feature_names_in, check_is_fitted, v
 from bochner._base.arrays import Array, InputRows, as_scale, rounded_to
 from bochner._base.checks import check_choice, is_frame, unfit
 from bochner._base.frames import as_frame
-from bochner._base.names import naming, refuse_repeated, shown
+from bochner._base.names import naming, refuse_repeated
 from bochner._base.registry import register
 from bochner.files.columns import Column, read_column, unmasked
 from bochner.tables.encodings import (
@@ -275,7 +275,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):
             ("n_quantiles", self.n_quantiles, 2),
         ):
             if not isinstance(value, Integral) or value < least:
-                raise ValueError(f"{name} must be an integer from {least}, got {shown(value)}.")
+                raise ValueError(f"{name} must be an integer from {least}, got {value!r:.60}.")
 
     def _read(
         self, X: Any, *, reset: bool, least: int | None = None, keep_text: bool = False
