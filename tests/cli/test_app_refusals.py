@@ -92,7 +92,7 @@ def test_a_dash_is_no_model_report_or_folder(tmp_path, monkeypatch, line):
     for name in present:
         (tmp_path / name).write_text("what is there")
     message = refusal(tmp_path, *words)
-    assert message.startswith(f"{words[-2]} - is standard output, which takes CSV only: give the")
+    assert message.startswith(f"{words[-2]} - is standard output, which takes CSV only: name a ")
     assert {path.name for path in tmp_path.iterdir()} == present
 
 
