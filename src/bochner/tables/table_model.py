@@ -351,7 +351,6 @@ class TableModel(BaseEstimator, ABC):
             raise ValueError(f"record_ has {n_samples!r} for the number of rows of the fit")
         donors = self.knowledge_.donors.values
         check_background(self._encoders(), self.background_, self.background_values_, donors)
-        # Twenty rows reach most pieces of the curves of widths.
         encoded, values = self.background_[:20], self.background_values_[:20]
         known = KnownEntries(values, values != values, values != values, 0.0 * values)
         rows = NewRows(encoded, self.background_, self.knowledge_, known, self._encoders())

@@ -184,7 +184,8 @@ def training_rows(
     X = X if is_pandas(X) else as_frame("X", X)
     refuse_no_rows("y", y)
     refuse_masked("y", y)
-    refuse_repeated(list(map(str, getattr(y, "columns", ()) if is_frame(y) else ())), "y")
+    if is_frame(y):
+        refuse_repeated(list(map(str, getattr(y, "columns", ()))), "y")
     refuse_missing_targets(y)
     read = of_numpy(y) if is_numeric else labels(y)
     # Memory order changes rounding.
