@@ -45,7 +45,7 @@ KEPT = (
     "series/test_parameter_posterior.py::test_draws_have_the_moments",
     "tables/test_sum_of_laws.py::test_the_latest_rows_are_scored_alone",
     "tables/test_sum_of_laws.py::test_weights_of_laws_do_not_know",
-    "tables/test_tree_laws.py::test_trees_are_those_of_scikit",
+    "tables/test_tree_laws.py::test_trees_are_those_of_an_exhaustive",
     "files/test_model_file_round_trip.py::test_a_fitted_model_comes_back",
     "report/test_page.py::test_names_from_a_file",
     "test_constants.py",
