@@ -99,6 +99,7 @@ def test_boosting_ends_within_the_limit(monkeypatch):
     assert not len(trees(1, 120.0))
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("rate", [1e30, 1e3])
 def test_the_learner_fits_what_the_limit_allows(rate, monkeypatch):
     """On a slow machine kernels on few landmarks; on a fast one exact kernels, and trees."""

@@ -101,8 +101,10 @@ def boosted(
             value[number, :, output] = -sizes.rate * next(sums) / (next(sums) + sizes.penalty)
         outputs = outputs + value[number][node]
     feature, place = split[:, 0], split[:, 1]
-    # A split after the last bin sends all rows to the left.
-    padded = np.array([np.pad(e, (0, _MOST_BINS - len(e)), constant_values=np.inf) for e in edges])
+    # A split after the last bin sends all rows to the left; files have no infinite numbers.
+    padded = np.full((n_inputs, _MOST_BINS), np.finfo(np.float64).max)
+    for row, of_column in zip(padded, edges, strict=True):
+        row[: len(of_column)] = of_column
     return Trees(feature, padded[feature, place], value, baseline, levels)
 
 
