@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from bochner._base.arrays import Array, rounded
+from bochner._base.arrays import Array, as_array, rounded
 from bochner._base.compiling import compiled, inner
 from bochner.tables.observations import Chosen
 from bochner.tables.trees import Trees, with_scores
@@ -118,7 +118,7 @@ def _level_scores(levels: Chosen, slopes: Array, weights: Array) -> Array:
         # Of several outputs, the direction in which the levels differ most.
         direction = np.linalg.svd(means * np.sqrt(size), full_matrices=False)[0][:, 0]
         of_block[:] = direction @ means
-    return rounded(scores)
+    return as_array(rounded(scores))
 
 
 def _edges(entries: Array, counts: Chosen) -> Array:
@@ -129,7 +129,7 @@ def _edges(entries: Array, counts: Chosen) -> Array:
         place = np.unique(np.searchsorted(np.cumsum(counts)[:-1], goals))
         place = place[place < len(entries) - 1]
     left, right = entries[place], entries[place + 1]
-    return np.minimum(left + 0.5 * (right - left), np.nextafter(right, -np.inf))
+    return as_array(np.minimum(left + 0.5 * (right - left), np.nextafter(right, -np.inf)))
 
 
 @compiled()

@@ -39,7 +39,7 @@ _STAGES = 30
 
 def most_trees(n_samples: int) -> int:
     """Return the largest number of trees for ``n_samples`` observations."""
-    return round(_MOST_TREES * max(1.0, n_samples / _MANY) ** _OF_ROWS)
+    return int(_MOST_TREES * max(1.0, n_samples / _MANY) ** _OF_ROWS)
 
 
 _STRENGTHS = np.logspace(-1.0, 5.0, 7)
@@ -143,9 +143,9 @@ class TreeLearner:
             labels = None if self.labels is None else self.labels[rows[some]]
             line = Line.of(self.line, data.X[rows[some]], Y[some], weights[some], labels)
             outputs = _of_rows(line, data, rows)
-        inputs = _of_rows(self.inputs, data, rows), len(self.inputs.starts)
-        sizes = _SIZES, self.most_trees, self.seed
-        return line, boosted(*inputs, loss, Y, weights, baseline, outputs, *sizes)
+        inputs, n_blocks = _of_rows(self.inputs, data, rows), len(self.inputs.starts)
+        arguments = loss, Y, weights, baseline, outputs, _SIZES, self.most_trees, self.seed
+        return line, boosted(inputs, n_blocks, *arguments)
 
     def fit(
         self,

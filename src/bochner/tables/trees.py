@@ -100,8 +100,8 @@ class Trees:
 
     def part(self, first: int, last: int) -> "Trees":
         """Return some of the trees, from ``first`` up to, without, ``last``."""
-        parts = (part[first:last] for part in (self.feature, self.threshold, self.value))
-        return Trees(*parts, self.baseline, self.levels)
+        feature, threshold = self.feature[first:last], self.threshold[first:last]
+        return replace(self, feature=feature, threshold=threshold, value=self.value[first:last])
 
     def __call__(self, inputs: Array) -> Array:
         """Return the outputs (n, t) of inputs (n, k)."""
