@@ -62,10 +62,7 @@ class Line:
     def of(
         cls, columns: Chosen, X: Array, Y: Array, weights: Array, labels: Chosen | None = None
     ) -> "Line":
-        """Return the ridge regression of least generalised cross-validation error.
-
-        With ``labels`` of classes, it is a logistic regression with their log odds as values.
-        """
+        """Return the best ridge regression, or log odds of classes by a logistic regression."""
         model = RidgeCV(_STRENGTHS, alpha_per_target=True)
         if labels is not None:
             model = LogisticRegression(C=_INVERSE_STRENGTH, max_iter=_STEPS)

@@ -90,12 +90,9 @@ class Trees:
 
     def __post_init__(self) -> None:
         """Raise ValueError for leaves or inputs that do not fit together."""
-        is_sound = (
-            self.value.shape[1] == 1 << self.feature.shape[1]
-            and self.feature.min(initial=0) >= 0
-            and (self.levels.shape[1] or not len(self.levels))
-        )
-        if not is_sound:
+        has_leaves = self.value.shape[1] == 1 << self.feature.shape[1]
+        has_scores = self.levels.shape[1] or not len(self.levels)
+        if not has_leaves or not has_scores or self.feature.min(initial=0) < 0:
             raise ValueError("splits, levels and leaves of trees do not fit together")
 
     def part(self, first: int, last: int) -> "Trees":
