@@ -12,7 +12,7 @@ from bochner.tables.observations import Chosen
 from bochner.tables.trees import Trees, with_scores
 
 _MOST_BINS = 64
-"""Most bins of a numeric input: 128 take twice as long, and errors are the same."""
+"""Most bins of a numeric input; the scan of a level takes time in proportion to it."""
 
 _PRIOR_ROWS = 10.0
 """Observations of zero slope that are added to each level: the scores of levels with few rows are

@@ -27,14 +27,13 @@ _ROWS_OF_A_BLOCK = 2**16
 """Rows whose inputs are computed together: their encoded columns take some tens of megabytes."""
 
 _SIZES = TreeSizes(rate=0.08, depth=5)
-"""Sizes of trees: errors of deeper ones are the same, of shallower ones some tenths of a per cent
-greater."""
+"""Sizes of trees: with depths 3 and 6, errors of the sum of laws were half a per cent greater."""
 
 _MOST_TREES, _MANY, _OF_ROWS = 200, 3000, 0.35
 """Most trees up to 3,000 observations, and the power of more observations by which they grow."""
 
 _STAGES = 30
-"""Numbers of trees that are compared by left-out errors: more would be within chance."""
+"""Numbers of trees that are compared by left-out errors, seven trees apart."""
 
 
 def most_trees(n_samples: int) -> int:
