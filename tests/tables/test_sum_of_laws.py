@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from numpy.testing import assert_allclose
+from numpy.testing import assert_allclose, assert_array_equal
 from scipy.optimize import minimize
 
 from bochner._base.progress import silent
@@ -221,7 +221,7 @@ def test_kernels_of_one_half_judge_the_other():
     good, useless = LearnedKernel(Gaussian(2.0), 0.1), LearnedKernel(Gaussian(1e-3), 0.1)
     with pytest.MonkeyPatch.context() as patch:
         found = Found(good, (useless, good), 1.0, 1.0)
-        patch.setattr(laws_learner, "learned", lambda family, rows, rng: found)
+        patch.setattr(laws_learner, "finished", lambda family, begin, rows: found)
         judged, _ = fitted(X, y - y.mean())
     first, second = judged.means[:50, 0, 0], judged.means[50:, 0, 0]
     others = (y.mean() - y[judged.scored[50:]]) / 99.0  # Means without each row
@@ -230,6 +230,21 @@ def test_kernels_of_one_half_judge_the_other():
 
 
 @pytest.mark.thorough
+@pytest.mark.parametrize("first", [0, 3])
+def test_each_family_has_the_columns_that_tell_most(first):
+    """One encoding is noise; the other has the inputs of the target."""
+    X, y = simulated(np.random.default_rng(0), 120)
+    table = np.random.default_rng(1).normal(size=(120, 6))
+    table[:, first : first + 3] = X
+    rows = Observations.of(table, y[:, None] - y.mean(), np.ones(120))
+    effort = replace(SMALL, families={"rough": (_ROUGH, 2), "smooth": (_SMOOTH, 2)})
+    encodings = [np.arange(3), np.arange(3, 6)]
+    laws = learner(effort=effort).fit(rows, encodings, np.random.default_rng(0)).laws
+    assert {law.name for law in laws.members} == {"rough", "smooth"}
+    for law in laws.members:
+        assert_array_equal(law.columns, np.arange(first, first + 3))
+
+
 def test_rows_of_a_group_do_not_predict_each_other():
     """A target that is a number for each group tells nothing about new groups."""
     rng = np.random.default_rng(4)
