@@ -87,7 +87,8 @@ def finished(family: "Family", begin: Begun, rows: Rows) -> Found:
     """Return the kernels of all rows and of halves, with a linear map if it is better."""
     rows = rows.with_unit_targets()
     halves, least, penalty = rows.halves(), np.inf, np.inf
-    best = ends = (begin.start, begin.start)
+    best: tuple[LearnedKernel, ...] = (begin.start, begin.start)
+    ends = best
     for pull in PENALTIES[: 1 if _is_tied(rows) else None]:
         # Each weaker penalty starts at the end point of the stronger penalty, to save steps.
         ends = tuple(
