@@ -9,6 +9,7 @@ from tables import (
     test_kernel_passes,
     test_kernel_sums,
     test_observations,
+    test_scale_prior,
     test_sum_of_laws,
     test_tree_laws,
 )
@@ -24,6 +25,7 @@ from bochner.tables import (
     learner,
     leave_one_out,
     observations,
+    scale_prior,
     tree_laws,
     weighted_sum,
 )
@@ -108,12 +110,16 @@ planted(
 )(edit(weighted_sum, "member_weights", " + share * np.eye(n_members)", "", test_sum_of_laws))
 plant_edits(Learner, "_fitted", test_sum_of_laws.test_kernels_of_one_half_judge_the_other,
     halves_that_predict_themselves=("== FIRST + SECOND - part", "== part"))  # fmt: skip
+plant_edits(length_scales, "descended",
+    partial(test_length_scales.assert_penalised, test_length_scales.CENTRE),
+    scales_pulled_to_be_equal=("(point - centre)[:-1]", "point[:-1].copy()"))  # fmt: skip
+plant_edits(scale_prior, "ridge_summary", test_scale_prior.check_summary,
+    errors_of_rows_that_were_fitted=("/ np.maximum(remainder, ridge)[:, None]", ""),
+    levels_with_a_share_each=("np.bincount(owners) > 1", "np.bincount(owners) > 99"),
+)  # fmt: skip
 plant_edits(Learner, "_searched",
     partial(test_sum_of_laws.test_each_family_has_the_columns_that_tell_most, 3),
     columns_of_the_first_trial=("in _hopeful(begins)", "in begins"))  # fmt: skip
-plant_edits(length_scales, "finished",
-    test_length_scales.test_searches_without_noise_start_twice,
-    the_last_search_is_kept=("if other_error < error else", "if True else"))  # fmt: skip
 plant_edits(Rows, "halves", test_kernel_laws.test_rows_keep_their_groups_together,
     halves_that_share_groups=("self.groups % 2 == 0", "np.arange(len(self)) % 2 == 0"))  # fmt: skip
 plant_edits(SumOfLaws, "with_left_out",

@@ -101,7 +101,7 @@ def check_search():
     """So are those of a search, and of the refinement on more rows."""
     rows, _ = problem(400, 400)
     family = Family(partial(Matern, nu=2.5), is_mapped=True)
-    begin = begun(family, rows, np.random.default_rng(0))
+    begin = begun(family, rows)
     of_search = peak_of(lambda: finished(family, begin, rows))
     assert 0.4 < of_search / (memory._SEARCH_BYTES * 400**2) < 1.0
     assert 0.4 < peak_of(lambda: refined(KERNEL, rows)) / (memory._REFINED_BYTES * 400**2) < 1.0

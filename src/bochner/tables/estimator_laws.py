@@ -14,8 +14,8 @@ from sklearn.utils.validation import has_fit_parameter
 from threadpoolctl import threadpool_limits
 
 from bochner._base.arrays import Array, as_array
-from bochner._base.checks import shown
 from bochner._base.limits import LARGEST_TARGET
+from bochner._base.names import shown
 from bochner._base.registry import register
 from bochner._base.threads import in_order, single_threaded_blas
 from bochner._base.warn import warn_user

@@ -16,14 +16,15 @@ from bochner.kernels import Exponential, Laplacian, Matern
 from bochner.tables.kernel_search import Family
 from bochner.tables.landmark_fits import BLOCK_BYTES, has_passes, sampled_rows
 from bochner.tables.observations import FIRST, SECOND, Chosen, Elsewhere, Observations, Rows, Scored
+from bochner.tables.scale_prior import ROUGH_SCALES, TURNED_SCALES
 
 _MEASURED, _MEASUREMENTS = 600, 9
 """Rows of the matrices, and number of products, that measure the speed in some milliseconds."""
 
-_ROUGH = Family(Laplacian)
+_ROUGH = Family(Laplacian, prior=ROUGH_SCALES)
 """Laplacian kernels: functions with kinks along every input, comparable to the steps of trees."""
 
-_TURNED = Family(Exponential, is_mapped=True)
+_TURNED = Family(Exponential, is_mapped=True, prior=TURNED_SCALES)
 """Exponential kernels: functions with kinks in any direction."""
 
 _SMOOTH = Family(lambda length: Matern(length, nu=2.5), is_mapped=True)

@@ -134,7 +134,7 @@ class Learner:
         waves (first, number), ``trends`` those that are monotone in time, ``line`` those of a
         regression.
         """
-        order_rng, search_rng, tree_rng, model_rng = rng.spawn(4)
+        order_rng, tree_rng, model_rng = rng.spawn(3)
         removal = removal or Removal()
         shape = int(observations.cell.max()) + 1, observations.X.shape[1]
         largest, rate = self._within_memory(observations, shape), np.inf
@@ -153,7 +153,7 @@ class Learner:
         latest = None if removal.stretches is None else removal.latest
         plan = FitPlan.of(observations, effort, latest, with_variance, order_rng, elsewhere)
         with single_threaded_blas():
-            searched = self._searched(plan, trials, search_rng)
+            searched = self._searched(plan, trials)
         fits_began = perf_counter()
         if self.time_limit is not None:
             plan = self._within_rest(plan, largest, len(searched[0][0].columns))
@@ -337,9 +337,8 @@ class Learner:
         is_over = passed > share * self.time_limit or passed + seconds > self.time_limit
         return self.progress.is_stopped or is_over
 
-    def _searched(self, plan: FitPlan, trials: Sequence[_Trial], rng: Generator) -> list[_Searched]:
+    def _searched(self, plan: FitPlan, trials: Sequence[_Trial]) -> list[_Searched]:
         """Return the kernels learned within the time limit (at least one), best first."""
-        seeds = rng.spawn(len(trials))
         search_rows = plan.observations.rows(plan.search)
         is_refined = plan.has_many_rows
         more_rows = plan.first(plan.more_rows if is_refined else _NOISE_ROWS)
@@ -352,7 +351,7 @@ class Learner:
             if number != numbers[0] and self._is_late(_SEARCH_SHARE):
                 return None
             trial = trials[number]
-            return trial, begun(trial.family, search_rows.columns(trial.columns), seeds[number])
+            return trial, begun(trial.family, search_rows.columns(trial.columns))
 
         def finish(entry: tuple[_Trial, Begun]) -> _Searched:
             trial, begin = entry
