@@ -41,6 +41,10 @@ from bochner.tables.trees import TreeInputs
 _NOISE_ROWS = 1600
 """Rows that correct the noise after a search of few rows, in a third of a second per law."""
 
+_MORE_ROWS = 1.5
+"""Ratio to the rows of the search above which more rows correct the noise: fewer hardly change
+it."""
+
 _HOPELESS = 1.5
 """Ratio to the least error above which a kernel is dropped: its weight would be almost zero."""
 
@@ -379,7 +383,7 @@ class Learner:
             results = [each for _, each in in_order(with_error_of_more, results, self.n_threads)]
         results = _hopeful(results)[: _FEW_LAWS if is_refined else None]
         has_time = not is_refined or not self._is_late(_REFINED_SHARE)
-        if more_rows.n_observations > len(plan.search) and has_time:
+        if more_rows.n_observations > _MORE_ROWS * len(plan.search) and has_time:
             results = [entry for _, entry in in_order(corrected, results, self.n_threads)]
         return results
 
