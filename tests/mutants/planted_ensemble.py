@@ -26,6 +26,7 @@ from bochner.tables import (
     leave_one_out,
     observations,
     scale_prior,
+    tree_growth,
     tree_laws,
     weighted_sum,
 )
@@ -35,7 +36,6 @@ from bochner.tables.fit_plan import FitPlan
 from bochner.tables.learner import Learner
 from bochner.tables.observations import CellObservations, Rows
 from bochner.tables.tree_laws import TreeLearner
-from bochner.tables.trees import Trees
 from bochner.tables.weighted_sum import SoftmaxOfLaws, SumOfLaws
 
 SCALES = (1.0, 1.2, 0.8)
@@ -62,14 +62,12 @@ plant_edits(CellObservations, "error", partial(test_observations.check_gradient,
 plant_edits(weighted_sum, "_with_parts", test_sum_of_laws.test_weights_tell_noise_from_function,
     noise_that_stays_as_stated=("noise=of_noise * models.noise", "noise=models.noise"),
     )  # fmt: skip
-plant_edits(Trees, "of", test_tree_laws.test_trees_are_those_of_scikit_learn,
-    levels_by_their_rank=("goes_left[of_input.astype(np.intp)]", "goes_left[: len(of_input)]"),
-    )  # fmt: skip
-plant_edits(Trees, "fitted", test_tree_laws.test_more_levels_than_trees_take_are_numbers,
-    inputs_in_the_order_of_the_table=("replace(trees, feature=feature, threshold=threshold)",
-                                      "trees"))  # fmt: skip
+plant_edits(tree_growth, "_level_scores", test_tree_laws.check_trees,
+    levels_of_few_rows_as_of_many=("size + _PRIOR_ROWS", "size + 1e-9"))  # fmt: skip
+plant_edits(tree_growth, "boosted", test_tree_laws.check_trees, users=(test_tree_laws,),
+    leaves_without_a_penalty=("next(sums) + sizes.penalty", "next(sums) + 1e-9"))  # fmt: skip
 plant_edits(TreeLearner, "trees", test_tree_laws.test_lines_go_on_beyond_the_rows_of_trees,
-    trees_of_targets_with_the_line=("Y = rounded(Y - self._of_rows(line, data, rows))", "pass"),
+    trees_of_targets_with_the_line=("_of_rows(line, data, rows)", "np.zeros(Y.shape)"),
 )  # fmt: skip
 plant_edits(estimator_laws, "with_left_out", test_tree_laws.check_left_out, users=(tree_laws,),
     trees_that_know_what_they_predict=("(np.setdiff1d(order, removed), places)", "(order, places)"),

@@ -20,6 +20,7 @@ from bochner._base.arrays import (
     as_count,
 )
 from bochner._base.checks import validated_with_labels, validated_with_numbers
+from bochner._base.names import shown
 from bochner._base.registry import register
 from bochner._base.warn import warn_user
 from bochner.gaussian_process.count_likelihoods import NegativeBinomialLikelihood, PoissonLikelihood
@@ -348,7 +349,7 @@ class KernelGLMClassifier(LabelledClassifier, KernelGLM):
         likelihood = self._resolved_likelihood(len(classes))
         if len(np.unique(numbers[rows.weights > 0.0])) < 2:
             raise ValueError(
-                f"Two or more classes are needed, y has one class: {classes[0]!r:.60}."
+                f"Two or more classes are needed, y has one class: {shown(classes[0])}."
             )
         if isinstance(likelihood, OrdinalLikelihood) and classes.dtype.kind not in "biuf":
             raise ValueError(

@@ -10,6 +10,7 @@ from sklearn.base import ClassifierMixin
 from bochner._base import limits
 from bochner._base.arrays import FLOATS, Array, ArrayLike, MatrixLike, as_array
 from bochner._base.checks import labels, validated_with_labels
+from bochner._base.names import shown
 from bochner._base.registry import register
 from bochner.features.chunks import ArrayChunks, Chunk, Indicators, RowSample, sample_rows
 from bochner.features.parameters import count_frequencies
@@ -153,7 +154,7 @@ class KreinRidgeClassifier(ClassifierMixin, RidgeHead):
         labels = labels_of(rows, X) if classes is None else _distinct(classes)
         if len(labels) < 2:
             raise ValueError(
-                f"KreinRidgeClassifier needs at least two classes, got 1 class: {labels[0]!r:.60}."
+                f"KreinRidgeClassifier needs at least two classes, got 1 class: {shown(labels[0])}."
             )
         again = rows if rows.is_repeatable else ArrayChunks(rows.head)
         size = self._sample_size(rows.head)

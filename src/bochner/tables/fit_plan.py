@@ -55,7 +55,7 @@ and landmark, and per column of both."""
 _OF_DISTANCE = 60.0
 """Operations, at the rate of matrix products, for the difference of two rows in one column."""
 
-_OF_TREE = 8e7, 70.0
+_OF_TREE = 3e6, 250.0
 """Operations, at the rate of matrix products, per tree, and per tree, row and column."""
 
 _OF_LAW = 4e10

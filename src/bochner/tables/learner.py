@@ -35,11 +35,15 @@ from bochner.tables.later_stretches import folds_of_stretches, over_stretches
 from bochner.tables.leave_one_out import Found
 from bochner.tables.level_means import Removal
 from bochner.tables.observations import FIRST, SECOND, Chosen, Elsewhere, Observations
-from bochner.tables.tree_laws import BOOSTINGS, FEWEST_FOR_TREES, Boosting, TreeLearner
+from bochner.tables.tree_laws import FEWEST_FOR_TREES, TreeLearner, most_trees
 from bochner.tables.trees import TreeInputs
 
 _NOISE_ROWS = 1600
 """Rows that correct the noise after a search of few rows, in a third of a second per law."""
+
+_MORE_ROWS = 1.5
+"""Ratio to the rows of the search above which more rows correct the noise: fewer hardly change
+it."""
 
 _HOPELESS = 1.5
 """Ratio to the least error above which a kernel is dropped: its weight would be almost zero."""
@@ -217,14 +221,24 @@ class Learner:
     ) -> list[_Refittable]:
         """Return fits of boosted trees within the time limit, if there are enough observations."""
         results: list[_Refittable] = []
-        for boosting in BOOSTINGS:
-            most = self._iterations(boosting, plan, len(of_trees[0]), rate)
-            if not most:
-                continue
-            inputs = TreeInputs.of(*of_trees, has_waves=boosting.has_waves)
-            seed, columns = int(rng.integers(2**31)), line if boosting.has_line else None
-            self.progress(f"fitting {boosting.name}")
-            trees = TreeLearner(boosting, inputs, labels, seed, columns, most)
+        n_samples, n_outputs = plan.observations.Y.shape
+        n_trees = n_outputs * n_fits(len(plan.scored.units), n_samples)
+        for has_line in (True, False):
+            if n_samples < FEWEST_FOR_TREES or self._is_late(_TREES_SHARE):
+                break
+            most = most_trees(n_samples)
+            if self.time_limit is not None:
+                seconds = tree_seconds(n_samples, len(of_trees[0]), n_trees, rate)
+                most = min(most, int((self._end() - perf_counter()) / seconds))
+            if most <= 0:
+                break
+            # A single split of a wave separates the night from other times.
+            inputs = TreeInputs.of(*of_trees, has_waves=not has_line)
+            seed, columns = int(rng.integers(2**31)), line if has_line else None
+            # For classes, a line without trees has lower errors in the sum of laws.
+            most = 0 if has_line and labels is not None else most
+            self.progress("fitting trees on a line" if has_line else "fitting trees")
+            trees = TreeLearner(inputs, labels, seed, columns, most)
             results += self._by_residuals(plan, trees)
         return results
 
@@ -282,18 +296,6 @@ class Learner:
         if not has_passes(n_rows, n_landmarks):
             n_landmarks = min(n_landmarks, plan.n_landmarks)
         return replace(plan, n_landmarks=n_landmarks, n_part=min(plan.n_part, most_exact))
-
-    def _iterations(self, boosting: Boosting, plan: FitPlan, n_columns: int, rate: float) -> int:
-        """Return the number of boosting iterations within the time limit, 0 if too few."""
-        n_samples, n_outputs = plan.observations.Y.shape
-        if n_samples < FEWEST_FOR_TREES or self._is_late(_TREES_SHARE):
-            return 0
-        most = boosting.most_iterations(n_samples, n_outputs)
-        if self.time_limit is not None:
-            n_trees = n_outputs * n_fits(len(plan.scored.units), n_samples)
-            left = self._end() - perf_counter()
-            most = min(most, int(left / tree_seconds(n_samples, n_columns, n_trees, rate)))
-        return most if most >= boosting.fewest_iterations(n_samples) else 0
 
     def _judged(
         self,
@@ -381,7 +383,7 @@ class Learner:
             results = [each for _, each in in_order(with_error_of_more, results, self.n_threads)]
         results = _hopeful(results)[: _FEW_LAWS if is_refined else None]
         has_time = not is_refined or not self._is_late(_REFINED_SHARE)
-        if more_rows.n_observations > len(plan.search) and has_time:
+        if more_rows.n_observations > _MORE_ROWS * len(plan.search) and has_time:
             results = [entry for _, entry in in_order(corrected, results, self.n_threads)]
         return results
 

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from bochner._base.arrays import Array, as_array, rounded
+from bochner._base.names import shown
 from bochner.engines.collected import Collected, PartitionLayout
 from bochner.engines.partition_rows import CheckTable, Names, PartitionedRows, PieceSplit
 from bochner.features.chunks import Chunk
@@ -44,7 +45,7 @@ def _check_labels(rows: Collected) -> None:
     unseen = np.setdiff1d(rows.labels(), rows.sample.y)
     if unseen.size:
         raise ValueError(
-            f"The class {unseen[0]!r:.60} is so rare that the sample of {len(rows.sample):,} of "
+            f"The class {shown(unseen[0])} is so rare that the sample of {len(rows.sample):,} of "
             f"{sum(rows.lengths):,} rows has none of it: leave its rows out, or give them another "
             "class."
         )
