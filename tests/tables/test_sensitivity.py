@@ -66,7 +66,8 @@ def test_shares_are_those_of_closed_forms(name):
 
 def test_blocks_of_sources_change_nothing():
     one, grid = dependence(ishigami), {"b": (np.arange(3.0), np.arange(3))}
-    whole = one.importance(), one.interactions(), one.effect(grid)
+    importance = one.importance()
+    whole = importance, one.interactions(importance), one.effect(grid)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(sensitivity, "_BLOCK_SOURCES", 500)
         parts = one.importance(), one.interactions(), one.effect(grid)
