@@ -17,6 +17,7 @@ from sklearn.ensemble import HistGradientBoostingRegressor
 
 from bochner._base.arrays import Array, as_array
 from bochner._base.registry import register
+from bochner._base.threads import threads_of_trees
 from bochner.tables.observations import Chosen, fold_numbers
 from bochner.tables.trees import TreeInputs, Trees, none
 from bochner.tables.width_terms import BinaryColumns, BinaryTerms, Curve, WidthTerms
@@ -234,7 +235,8 @@ def _parts(folds: Chosen) -> Iterator[tuple[Chosen, Chosen]]:
 
 def _trees(inputs: Array, scores: Array, columns: TreeInputs) -> Trees:
     model = HistGradientBoostingRegressor(**_TREES, random_state=0)
-    return Trees.fitted([(model, scores)], inputs, len(columns.starts), np.ones(len(inputs)))
+    with threads_of_trees():
+        return Trees.fitted([(model, scores)], inputs, len(columns.starts), np.ones(len(inputs)))
 
 
 def _is_better(factors: Array, baseline: Array, scores: Array, groups: Chosen | None) -> bool:
