@@ -86,6 +86,7 @@ def test_copies_share_compiled_loops_until_a_file_changes(tmp_path):
     assert run(second, cache) == ["6.0", "6.0", "False"]
 
 
+@pytest.mark.thorough_cases(but="null")
 @pytest.mark.parametrize("home", ["/dev/null", "", "~"])
 def test_loops_compile_without_a_folder_of_the_user(tmp_path, home):
     copy = write_copy(tmp_path)

@@ -88,6 +88,7 @@ def test_text_and_gaps_are_read_by_all():
         assert measure(contender("regression", 16, 0), split)["error"] < 1.0
 
 
+@pytest.mark.thorough_cases(but="regression")
 def test_catboost_has_its_defaults(split, tmp_path, monkeypatch):
     catboost = pytest.importorskip("catboost")
     monkeypatch.chdir(tmp_path)
@@ -145,6 +146,7 @@ def test_coverage_is_that_of_intervals_where_there_are_some():
     assert evaluate(Wide(), THREE)["coverage"] == pytest.approx(2.0 / 3.0)
 
 
+@pytest.mark.thorough_cases(but="regression")
 @pytest.mark.parametrize("name", contenders.installed())
 def test_rows_without_weight_are_passed_over(split, name):
     weight = (np.arange(200) < 150).astype(float)
@@ -215,6 +217,7 @@ def threads_of_trees(monkeypatch):
         yield threads
 
 
+@pytest.mark.thorough_cases("2")
 @pytest.mark.usefixtures("without_catboost")
 @pytest.mark.parametrize("n_jobs", [1, 2])
 def test_methods_have_the_threads_of_the_fit(n_jobs, threads_of_trees, monkeypatch):

@@ -217,6 +217,7 @@ def nest(tree, tensors):
     parameters(tree)["alpha"] = node
 
 
+@pytest.mark.thorough_cases("RidgePosterior lacks alpha")
 @pytest.mark.parametrize(
     ("edit", "message"),
     [
@@ -334,6 +335,7 @@ def nested_texts(depth):
     return {"$": "texts", "width": None, "shape": [len(items)], "items": items}
 
 
+@pytest.mark.thorough
 def test_small_files_take_little_memory(path, tmp_path):
     tree, tensors = container.read(path)
     many = dict.fromkeys((f"{i}" for i in range(1500)), attributes(tree)["sums_"])

@@ -185,6 +185,7 @@ CHANGES |= {
 }
 
 
+@pytest.mark.thorough_cases("noise below zero")
 @pytest.mark.parametrize("case", CHANGES)
 def test_files_whose_numbers_fit_no_model_are_refused(case, tmp_path):
     make, change = CHANGES[case]

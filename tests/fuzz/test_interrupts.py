@@ -16,9 +16,12 @@ COMMAND = Path(sys.executable).with_name("bochner")
 CODES = {"SIGINT": {0, 130, -2}, "SIGTERM": {0, -15}, "SIGKILL": {0, -9}}
 """Codes of a command that was in time, and of one that was stopped; -2 before Python has begun."""
 
-pytestmark = pytest.mark.skipif(
-    not hasattr(signal, "SIGKILL") or not COMMAND.exists(), reason="needs signals and the command"
-)
+pytestmark = [
+    pytest.mark.thorough,
+    pytest.mark.skipif(
+        not hasattr(signal, "SIGKILL") or not COMMAND.exists(), reason="needs signals, a command"
+    ),
+]
 
 
 @pytest.fixture(scope="module")

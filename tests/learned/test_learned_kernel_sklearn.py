@@ -32,6 +32,11 @@ LITTLE = {"n_frequencies": 10, "chains": Chains(5, 5, 2, thin=1)}
 MORE = {"n_frequencies": 10, "chains": Chains(12, 5, 2, thin=1)}
 
 
+@pytest.mark.thorough_cases(
+    r"^Locally|memmap|is_fitted",
+    r"_(dtype|object|pip|nan|pickle|idem|pos|train|in$|y_2d|int|classes|.*dense_)",
+    r"^\w+C.*(dict|dont|self|over|contig|1d$|y$|inv|list)",
+)
 @parametrize_with_checks(
     [
         LearnedKernelRegressor(**MORE, structure="dense"),
@@ -126,6 +131,7 @@ def test_classes_are_refused_where_they_are_no_classes():
 TRAJECTORIES = (Hamiltonian(), PrecisionWalk(), PriorParameters())
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     ("names", "objects"),
     [

@@ -141,6 +141,7 @@ def turned_rows(n_samples=300):
     return rows_of(rows, np.sin(1.5 * (rows @ np.array([1.0, 1.0, -1.0]))))
 
 
+@pytest.mark.thorough
 def test_the_penalised_error_of_a_map_is_stationary():
     """The map that is found, against finite differences of errors without each row."""
     rows, origin = turned_rows(60), LearnedKernel(Matern((1.0, 2.0, 1.5), nu=2.5), 0.1)
@@ -163,6 +164,7 @@ def test_the_penalised_error_of_a_map_is_stationary():
     assert loss(matrix, found.alpha) < loss(np.eye(3), origin.alpha)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("matrix", [None, np.diag([1.0, 0.7, 1.2])])
 def test_more_rows_move_a_kernel_on(matrix):
     rows = turned_rows(200)
@@ -173,6 +175,7 @@ def test_more_rows_move_a_kernel_on(matrix):
     assert brute(found, rows) < 0.8 * brute(begin, rows)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("penalty", [5.0, np.inf])
 def test_columns_may_share_a_length_scale(penalty):
     """The point is that of least penalised error among points with equal scales."""

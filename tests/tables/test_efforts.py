@@ -89,6 +89,7 @@ def test_boosting_ends_within_the_limit():
     assert (iterations(small, 1, 0.5), iterations(small, 1, 0.3)) == (0, 300)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("rate", [1e30, 1e3])
 def test_the_learner_fits_what_the_limit_allows(rate, monkeypatch):
     """On a slow machine kernels on few landmarks; on a fast one exact kernels, and trees."""

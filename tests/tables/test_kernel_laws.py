@@ -79,6 +79,7 @@ def test_the_last_rows_may_be_scored_alone():
     assert_exact(grouped=False, n_scored=30)
 
 
+@pytest.mark.thorough
 def test_memory_that_is_not_written_is_not_read():
     """Whatever is left in memory, laws are those of what was computed."""
     kept = np.empty
@@ -236,6 +237,7 @@ def brute(kernel, alpha, rows):
     return np.sum(errors) / N
 
 
+@pytest.mark.thorough_cases(but="True")
 @pytest.mark.parametrize("grouped", [False, True])
 def test_the_noise_of_least_error_is_found(grouped):
     rows, kernel = rows_of(grouped).columns(COLUMNS), Gaussian(0.7)

@@ -69,6 +69,7 @@ def assert_dense(law, X=NEW, blocks=BLOCKS, atol=1e-3):
     return laws._prepared[1][0]
 
 
+@pytest.mark.thorough
 def test_loops_are_the_public_kernels_in_the_precision_that_the_noise_needs():
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(base_laws, "_LEAST_SINGLE_ROWS", N)

@@ -106,11 +106,13 @@ def check_search():
     assert 0.4 < peak_of(lambda: refined(KERNEL, rows)) / (memory._REFINED_BYTES * 400**2) < 1.0
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("check", [check_exact, check_landmarks, check_search])
 def test_estimates_are_the_bytes_of_fits(check):
     check()
 
 
+@pytest.mark.thorough
 def test_a_table_within_a_limit(tmp_path):
     rng = np.random.default_rng(0)
     X = rng.normal(size=(300, 2))

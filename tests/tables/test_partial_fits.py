@@ -14,6 +14,8 @@ from bochner.tables.fit_plan import _ROUGH, Effort
 from bochner.tables.learner import Learner
 from bochner.tables.observations import Observations
 
+pytestmark = pytest.mark.thorough
+
 N_ROWS, N_PART, N_LANDMARKS, N_SCORED = 2400, 1000, 60, 300
 EFFORT = Effort({"rough": (_ROUGH, 1)}, 200, N_PART, N_LANDMARKS, 300)
 

@@ -41,6 +41,7 @@ CASES = {
 }
 
 
+@pytest.mark.thorough_cases(but="sum|groups")
 @pytest.mark.parametrize("name", CASES)
 def test_shares_are_those_of_closed_forms(name):
     """Estimates are as far from the truth as standard errors say; other shares are zero."""

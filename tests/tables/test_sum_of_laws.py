@@ -114,6 +114,7 @@ def test_weights_tell_noise_from_function():
     assert_allclose(model.left_out_rmse, expected, rtol=0.03)
 
 
+@pytest.mark.thorough
 def test_no_labels_beat_their_entropy():
     """The softmax of useless laws, fitted to few rows, is worse than the entropy."""
     rng = np.random.default_rng(2)
@@ -181,6 +182,7 @@ def of_new_rows(rng, n_samples, effort):
     )
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("n_samples", [300, 1700])
 def test_intervals_and_quantiles_hold_at_new_rows(n_samples):
     assert_new_rows(n_samples)
@@ -200,6 +202,7 @@ def test_kernels_of_one_half_judge_the_other():
     assert np.std(first) > 0.1
 
 
+@pytest.mark.thorough
 def test_rows_of_a_group_do_not_predict_each_other():
     """A target that is a number for each group tells nothing about new groups."""
     rng = np.random.default_rng(4)
@@ -224,6 +227,7 @@ def test_the_latest_rows_are_scored_alone():
     assert fitted(time[:, None], y)[1].left_out_rmse < 0.2
 
 
+@pytest.mark.thorough
 def test_a_time_limit_leaves_one_law_and_does_not_touch_the_rest():
     X, y = simulated(np.random.default_rng(0), 120)
     rows = Observations.of(X, y[:, None] - y.mean(), np.ones(120))
@@ -244,6 +248,7 @@ def classes(rng, n_samples):
     return X, np.minimum(drawn, 2), probability
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("n_classes", [2, 3])
 def test_probabilities_are_nearly_those_that_drew_the_classes(n_classes):
     rng = np.random.default_rng(6)

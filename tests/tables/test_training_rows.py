@@ -53,6 +53,7 @@ thorough = pytest.mark.thorough
 KINDS = ("few_values", "many_values", "frequent_zero", "frequent_third")
 
 
+@pytest.mark.thorough_cases(but="frequent_third-float64")
 @pytest.mark.parametrize("dtype", [pytest.param(np.float32, marks=thorough), np.float64])
 @pytest.mark.parametrize(
     "kind", [pytest.param(k, marks=thorough) for k in KINDS[:3]] + ["frequent_third"]

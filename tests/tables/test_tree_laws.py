@@ -73,6 +73,7 @@ def test_trees_are_those_of_scikit_learn():
         assert_allclose(trees(mixed), expected, rtol=1e-10)
 
 
+@pytest.mark.thorough
 def test_more_levels_than_trees_take_are_numbers():
     """A column of more levels than trees take is one of numbers, before or after other columns."""
     rng = np.random.default_rng(3)
@@ -120,6 +121,7 @@ def test_trees_have_phases_of_cycles():
     assert_array_equal(phases.used, np.setdiff1d(np.arange(X.shape[1]), waves))
 
 
+@pytest.mark.thorough
 def test_lines_go_on_beyond_the_rows_of_trees():
     """Trees of what a line leaves are those of scikit-learn's ridge regression and residuals."""
     rng = np.random.default_rng(4)
@@ -159,11 +161,13 @@ def check_left_out(groups=None):
     assert np.mean((means[:, 0] - Y[order]) ** 2) < 0.5 * np.var(Y)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("groups", [None, FIVES])
 def test_what_is_left_out_is_unknown(groups):
     check_left_out(groups)
 
 
+@pytest.mark.thorough
 def test_very_few_scored_observations_are_left_out_of_the_law():
     """A hundredth of the observations, which are scored, is in no fit."""
     data, order = observations(), np.random.default_rng(2).permutation(N)
@@ -176,6 +180,7 @@ def test_very_few_scored_observations_are_left_out_of_the_law():
     assert_array_equal(law.mean(X, X), trees(INPUTS(X)))
 
 
+@pytest.mark.thorough
 def test_lines_of_many_rows_are_those_of_some():
     """A line of every second row, and the trees of the residuals of all."""
     line = np.arange(X.shape[1])
@@ -207,6 +212,7 @@ def steps(n, rng):
     return table, mean + 0.3 * rng.normal(size=n)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("is_classes", [False, True])
 def test_models_with_trees_are_saved(is_classes, tmp_path):
     (table, y), (new, _) = steps(500, RNG), steps(50, RNG)
@@ -237,6 +243,7 @@ BROKEN = {
 }
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("name", BROKEN)
 def test_trees_of_other_nodes_are_refused(name):
     _, trees = TreeLearner(LARGE, INPUTS, None, 0).trees(observations(), KNOWN)
