@@ -21,7 +21,7 @@ from bochner.constants import (
 @inner()
 def times(x):
     if x < 0.0:
-        raise ValueError("negative", x)  # The arguments are read from an environment of the function
+        raise ValueError("negative", x)  # Arguments are in an environment
     return FACTOR * x
 """,
     "loop": """

@@ -17,16 +17,12 @@ import llvmlite
 import numba
 from numba import njit
 from numba.core.caching import NullCache
-from numba.core.codegen import JITCodeLibrary
-from numba.core.compiler import Compiler
 from numba.misc import appdirs
 
 _Loop = TypeVar("_Loop", bound=Callable[..., object])
 
 # Numba annotates neither these options nor these modules
 _core: Any = numba.core
-_Compiler: Any = Compiler
-_Library: Any = JITCodeLibrary
 _dirs: Any = appdirs
 
 _PACKAGE = Path(__file__).parents[1]
@@ -34,7 +30,7 @@ _IMPORTS = re.compile(r"^from bochner([.\w]*) import ([^(\n]+|\([^)]*\))", re.MU
 _VERSIONS = sys.version, numba.__version__, llvmlite.__version__
 
 
-class LoopCompiler(_Compiler):
+class LoopCompiler(_core.compiler.Compiler):  # type: ignore[misc]
     """Compiler of loops. It pauses Python's garbage collection, a tenth of the time."""
 
     n_running = 0  # Compilations are nested
@@ -57,15 +53,18 @@ def is_compiling() -> bool:
     return LoopCompiler.n_running > 0
 
 
-class InnerLibrary(_Library):
+class InnerLibrary(_core.codegen.JITCodeLibrary):  # type: ignore[misc]
     """Code that is optimised and translated only within the loops that call it, not twice.
 
     It has no address. `CompiledFiles.save_overload` sets the constants that it refers to.
     """
 
-    _optimize_final_module = set_env = lambda *_: None
     codegen = property(lambda self: self)
-    get_pointer_to_function = lambda *_: 0
+
+    def _nothing(self, *_: object) -> int:
+        return 0
+
+    _optimize_final_module = set_env = get_pointer_to_function = _nothing
 
     def _finalize_final_module(self) -> None:
         self._finalize_dynamic_globals()
@@ -179,9 +178,7 @@ def _folders() -> tuple[Path, ...]:
     return (of_user, of_copy) if of_user.is_absolute() else (of_copy,)  # "~" without a home folder
 
 
-inner = partial(
-    njit, no_cpython_wrapper=True, no_cfunc_wrapper=True, pipeline_class=InnerCompiler
-)
+inner = partial(njit, no_cpython_wrapper=True, no_cfunc_wrapper=True, pipeline_class=InnerCompiler)
 """The decorator of functions that only compiled loops call.
 
 They cannot be called from Python and are stored on disk only within the loops that call them,
