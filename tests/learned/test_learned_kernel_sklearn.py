@@ -54,7 +54,7 @@ def test_estimator(estimator, check):
     [
         ({"n_frequencies": 0}, ValueError, "n_frequencies must be at least 1, got 0"),
         ({"n_frequencies": 2.0}, TypeError, "n_frequencies must be an integer, got 2.0"),
-        ({"chains": 3}, TypeError, "chains must be an object bochner.learned.Chains .*got 3"),
+        ({"chains": 3}, TypeError, "chains must be a bochner.learned.Chains .*got 3"),
         ({"structure": "full"}, ValueError, "structure must be one of 'auto', .*, got 'full'"),
         ({"structure": None}, TypeError, "structure must be one of 'auto', .*, got None"),
         ({"sampler": "nuts"}, ValueError, "sampler must be one of 'auto', .*, got 'nuts'"),

@@ -9,6 +9,7 @@ from tables import (
     test_kernel_passes,
     test_kernel_sums,
     test_observations,
+    test_scale_prior,
     test_sum_of_laws,
     test_tree_laws,
 )
@@ -24,6 +25,8 @@ from bochner.tables import (
     learner,
     leave_one_out,
     observations,
+    scale_prior,
+    tree_growth,
     tree_laws,
     weighted_sum,
 )
@@ -33,7 +36,6 @@ from bochner.tables.fit_plan import FitPlan
 from bochner.tables.learner import Learner
 from bochner.tables.observations import CellObservations, Rows
 from bochner.tables.tree_laws import TreeLearner
-from bochner.tables.trees import Trees
 from bochner.tables.weighted_sum import SoftmaxOfLaws, SumOfLaws
 
 SCALES = (1.0, 1.2, 0.8)
@@ -60,14 +62,12 @@ plant_edits(CellObservations, "error", partial(test_observations.check_gradient,
 plant_edits(weighted_sum, "_with_parts", test_sum_of_laws.test_weights_tell_noise_from_function,
     noise_that_stays_as_stated=("noise=of_noise * models.noise", "noise=models.noise"),
     )  # fmt: skip
-plant_edits(Trees, "of", test_tree_laws.test_trees_are_those_of_scikit_learn,
-    levels_by_their_rank=("goes_left[of_input.astype(np.intp)]", "goes_left[: len(of_input)]"),
-    )  # fmt: skip
-plant_edits(Trees, "fitted", test_tree_laws.test_more_levels_than_trees_take_are_numbers,
-    inputs_in_the_order_of_the_table=("replace(trees, feature=feature, threshold=threshold)",
-                                      "trees"))  # fmt: skip
+plant_edits(tree_growth, "_level_scores", test_tree_laws.check_trees,
+    levels_of_few_rows_as_of_many=("size + _PRIOR_ROWS", "size + 1e-9"))  # fmt: skip
+plant_edits(tree_growth, "boosted", test_tree_laws.check_trees, users=(test_tree_laws,),
+    leaves_without_a_penalty=("next(sums) + sizes.penalty", "next(sums) + 1e-9"))  # fmt: skip
 plant_edits(TreeLearner, "trees", test_tree_laws.test_lines_go_on_beyond_the_rows_of_trees,
-    trees_of_targets_with_the_line=("Y = rounded(Y - self._of_rows(line, data, rows))", "pass"),
+    trees_of_targets_with_the_line=("_of_rows(line, data, rows)", "np.zeros(Y.shape)"),
 )  # fmt: skip
 plant_edits(estimator_laws, "with_left_out", test_tree_laws.check_left_out, users=(tree_laws,),
     trees_that_know_what_they_predict=("(np.setdiff1d(order, removed), places)", "(order, places)"),
@@ -108,9 +108,16 @@ planted(
 )(edit(weighted_sum, "member_weights", " + share * np.eye(n_members)", "", test_sum_of_laws))
 plant_edits(Learner, "_fitted", test_sum_of_laws.test_kernels_of_one_half_judge_the_other,
     halves_that_predict_themselves=("== FIRST + SECOND - part", "== part"))  # fmt: skip
-plant_edits(length_scales, "with_length_scales",
-    test_length_scales.test_searches_without_noise_start_twice,
-    the_last_search_is_kept=("if second_error < error else", "if True else"))  # fmt: skip
+plant_edits(length_scales, "descended",
+    partial(test_length_scales.assert_penalised, test_length_scales.CENTRE),
+    scales_pulled_to_be_equal=("(point - centre)[:-1]", "point[:-1].copy()"))  # fmt: skip
+plant_edits(scale_prior, "ridge_summary", test_scale_prior.check_summary,
+    errors_of_rows_that_were_fitted=("/ np.maximum(remainder, ridge)[:, None]", ""),
+    levels_with_a_share_each=("np.bincount(owners) > 1", "np.bincount(owners) > 99"),
+)  # fmt: skip
+plant_edits(Learner, "_searched",
+    partial(test_sum_of_laws.test_each_family_has_the_columns_that_tell_most, 3),
+    columns_of_the_first_trial=("in _hopeful(begins)", "in begins"))  # fmt: skip
 plant_edits(Rows, "halves", test_kernel_laws.test_rows_keep_their_groups_together,
     halves_that_share_groups=("self.groups % 2 == 0", "np.arange(len(self)) % 2 == 0"))  # fmt: skip
 plant_edits(SumOfLaws, "with_left_out",

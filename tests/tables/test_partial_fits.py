@@ -26,7 +26,7 @@ def as_large():
     with pytest.MonkeyPatch.context() as monkeypatch:
         monkeypatch.setattr(plan, "_LEAST_UNSCORED", 200)
         monkeypatch.setattr(plan, "MOST_SCORED", N_SCORED)
-        monkeypatch.setattr(learners, "BOOSTINGS", ())
+        monkeypatch.setattr(learners, "FEWEST_FOR_TREES", np.inf)
         yield
 
 

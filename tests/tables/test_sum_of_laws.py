@@ -4,11 +4,13 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from numpy.testing import assert_allclose
+from numpy.testing import assert_allclose, assert_array_equal
 from scipy.optimize import minimize
 
 from bochner._base.progress import silent
+from bochner.features.chunks import Units
 from bochner.kernels import Gaussian
+from bochner.linear.softmax_weights import left_out_probabilities
 from bochner.tables import learner as laws_learner
 from bochner.tables.base_laws import Laws, ScoredLaws
 from bochner.tables.fit_plan import _ROUGH, _SMOOTH, Effort
@@ -96,6 +98,31 @@ def test_expected_errors_are_those_of_weight_one():
     assert_allclose(std, model.law.std * np.sqrt(function + 0.25 / new), rtol=0.1)
     _, cov = model.predict(rows, return_cov=True, sample_weight=new)
     assert_allclose(np.diagonal(cov), std**2)
+
+
+def test_weights_of_rows_count_in_weights_of_laws_and_losses():
+    rng, groups = np.random.default_rng(5), np.arange(60) // 20
+    y, means, weights = rng.normal(size=60), rng.normal(size=(60, 3)), rng.uniform(0.1, 4.0, 60)
+    model, _ = SumOfLaws.with_left_out(judged_by(means, y, weights), y, weights)
+    expected = member_weights((means - y[:, None]) * np.sqrt(weights)[:, None])
+    assert_allclose(model.weights, expected[[int(law.name) for law in model.laws.members]])
+    labels, scores = (y > 0.0).astype(np.intp), np.stack((-means, means), axis=2)
+    for left_out in (None, groups):
+        judged = judged_by(means, y, groups=left_out)
+        loss = SoftmaxOfLaws.of(judged, np.arange(2), labels, weights).left_out_log_loss
+        probability = left_out_probabilities(scores, labels, Units(weights, np.ones(60)), left_out)
+        assert loss == pytest.approx(-np.average(np.log(probability), weights=weights))
+
+
+def test_left_out_means_do_not_know_their_group():
+    rng, groups = np.random.default_rng(6), np.arange(60) // 20
+    y, means, ones = rng.normal(size=60), rng.normal(size=(60, 3)), np.ones(60)
+    judged = judged_by(means, y, groups=groups)
+    (mean, _), (other, _) = (
+        SumOfLaws.with_left_out(judged, rows, ones)[1] for rows in (y, np.where(groups, y, 9.0 * y))
+    )
+    assert_allclose(mean[:20], other[:20])
+    assert not np.allclose(mean[20:], other[20:])
 
 
 def test_weights_tell_noise_from_function():
@@ -194,7 +221,7 @@ def test_kernels_of_one_half_judge_the_other():
     good, useless = LearnedKernel(Gaussian(2.0), 0.1), LearnedKernel(Gaussian(1e-3), 0.1)
     with pytest.MonkeyPatch.context() as patch:
         found = Found(good, (useless, good), 1.0, 1.0)
-        patch.setattr(laws_learner, "learned", lambda family, rows, rng: found)
+        patch.setattr(laws_learner, "finished", lambda family, begin, rows: found)
         judged, _ = fitted(X, y - y.mean())
     first, second = judged.means[:50, 0, 0], judged.means[50:, 0, 0]
     others = (y.mean() - y[judged.scored[50:]]) / 99.0  # Means without each row
@@ -203,6 +230,21 @@ def test_kernels_of_one_half_judge_the_other():
 
 
 @pytest.mark.thorough
+@pytest.mark.parametrize("first", [0, 3])
+def test_each_family_has_the_columns_that_tell_most(first):
+    """One encoding is noise; the other has the inputs of the target."""
+    X, y = simulated(np.random.default_rng(0), 120)
+    table = np.random.default_rng(1).normal(size=(120, 6))
+    table[:, first : first + 3] = X
+    rows = Observations.of(table, y[:, None] - y.mean(), np.ones(120))
+    effort = replace(SMALL, families={"rough": (_ROUGH, 2), "smooth": (_SMOOTH, 2)})
+    encodings = [np.arange(3), np.arange(3, 6)]
+    laws = learner(effort=effort).fit(rows, encodings, np.random.default_rng(0)).laws
+    assert {law.name for law in laws.members} == {"rough", "smooth"}
+    for law in laws.members:
+        assert_array_equal(law.columns, np.arange(first, first + 3))
+
+
 def test_rows_of_a_group_do_not_predict_each_other():
     """A target that is a number for each group tells nothing about new groups."""
     rng = np.random.default_rng(4)

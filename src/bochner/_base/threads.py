@@ -74,7 +74,7 @@ def checked_n_jobs(n_jobs: Any) -> int | None:
     if not is_integer or not n_jobs:
         kind = ValueError if is_integer else TypeError
         raise kind(
-            f"n_jobs must be a nonzero integer or None, got {n_jobs!r}. Minus one means all cores."
+            f"n_jobs must be a nonzero integer or None, got {n_jobs!r:.60}. -1 means all cores."
         )
     return int(n_jobs)
 

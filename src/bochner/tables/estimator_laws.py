@@ -13,8 +13,8 @@ from sklearn.base import BaseEstimator, clone, is_classifier, is_regressor
 from sklearn.utils.validation import has_fit_parameter
 
 from bochner._base.arrays import Array, as_array
-from bochner._base.checks import shown
 from bochner._base.limits import LARGEST_TARGET
+from bochner._base.names import shown
 from bochner._base.registry import register
 from bochner._base.threads import in_order, single_threaded_blas, threads_of_trees
 from bochner._base.warn import warn_user
@@ -84,6 +84,7 @@ def with_left_out(
     scored: Scored,
     labels: NDArray[np.int64] | None,
     n_threads: int = 1,
+    shortened: Callable[[list[Fitted], list[tuple[Fitted, Chosen]]], list[Fitted]] | None = None,
     *,
     is_final: bool = True,
 ) -> tuple[Fitted, LeaveOneOutPredictions] | None:
@@ -109,7 +110,11 @@ def with_left_out(
 
     with single_threaded_blas():
         laws = [law for _, law in in_order(law_of, parts, n_threads)]
-    law, units = laws[0], scored.units
+    units = scored.units
+    if shortened is not None:  # By the models of the folds and their left-out observations
+        of_folds = zip(laws[-len(folds) :], folds, strict=True)
+        laws = shortened(laws, [(law, units[places]) for law, (_, places) in of_folds])
+    law = laws[0]
     means = np.empty((len(units), len(law.signal)))
     for of_fold, (_, places) in zip(laws[-len(folds) :], folds, strict=True):
         rows = data.X[units[places]]

@@ -92,7 +92,7 @@ class TableClassifier(LabelledClassifier, TableModel):
         if not (weights is None or weights == "balanced" or isinstance(weights, Mapping)):
             raise ValueError(
                 "class_weight must be None, 'balanced' or a dictionary of factors by class, got "
-                f"{weights!r}."
+                f"{weights!r:.60}."
             )
         for factor in weights.values() if isinstance(weights, Mapping) else ():
             as_finite_scalar("class_weight", factor)
