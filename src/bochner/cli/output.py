@@ -41,15 +41,13 @@ _COMPILING = "compiling loops, once after an installation"
 @contextmanager
 def reporting(*, limit: float | None = None) -> Iterator[Progress]:
     """Show the current step and the time left of a command: a spinner, or lines at intervals."""
-    from bochner._base.compiling import watched_compilation
+    from bochner._base.compiling import is_compiling
     from bochner._base.progress import Progress
 
     console = Console(stderr=True, soft_wrap=True)
-    with watched_compilation() as is_compiling:
-        activity = Activity(limit, is_compiling=is_compiling)
-        shown = console.status(activity) if console.is_terminal else _lines(console, activity)
-        with shown:
-            yield Progress(activity.note)
+    activity = Activity(limit, is_compiling=is_compiling)
+    with console.status(activity) if console.is_terminal else _lines(console, activity):
+        yield Progress(activity.note)
 
 
 @contextmanager
