@@ -111,6 +111,9 @@ plant_edits(Learner, "_fitted", test_sum_of_laws.test_kernels_of_one_half_judge_
 plant_edits(length_scales, "descended",
     partial(test_length_scales.assert_penalised, test_length_scales.CENTRE),
     scales_pulled_to_be_equal=("(point - centre)[:-1]", "point[:-1].copy()"))  # fmt: skip
+plant_edits(kernel_search, "finished",
+    test_length_scales.test_sixty_rows_without_noise_tell_a_smooth_function,
+    users=(learner,), penalties_of_noisy_rows=("error / _PRECISE", "1.0"))  # fmt: skip
 plant_edits(scale_prior, "ridge_summary", test_scale_prior.check_summary,
     errors_of_rows_that_were_fitted=("/ np.maximum(remainder, ridge)[:, None]", ""),
     levels_with_a_share_each=("np.bincount(owners) > 1", "np.bincount(owners) > 99"),

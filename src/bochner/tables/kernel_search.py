@@ -30,6 +30,10 @@ _PENALTY, _FEW = 5.0, 200.0
 """Penalty, in rows, of log(1 + x²), and the number of rows at which it doubles, because searches on
 few rows overfit. x is the logarithm of a length scale relative to the expected one."""
 
+_PRECISE = 0.03
+"""Relative squared error below which the penalty doubles at fewer rows, in proportion: without
+noise few rows show which inputs matter, and errors of 60 rows were twice as great."""
+
 _REACH = 5.0
 """Largest change of the logarithm of a length scale. An input with 150 times the common scale has
 no effect on the kernel; with a 150th of it, kernel values between different rows are zero."""
@@ -79,19 +83,22 @@ def finished(family: "Family", begin: Begun, rows: Rows) -> Found:
     """Return the kernels of all rows and of halves, with a linear map if it is better."""
     rows = rows.with_unit_targets()
     halves, start = rows.halves(), begin.start
-    full = _after_steps(begin.kernel, rows, start, STEPS)
-    ends = tuple(_after_steps(start, half, start, STEPS_OF_HALVES) for half in halves)
+    error = begin.error * rows.n_observations / max(float(np.sum(rows.Y**2)), NO_ERROR)
+    few = _FEW * min(error / _PRECISE, 1.0)
+    full = _after_steps(begin.kernel, rows, start, STEPS, few)
+    ends = tuple(_after_steps(start, half, start, STEPS_OF_HALVES, few) for half in halves)
     kernels = Found(full, ends, full.left_out_error(rows), error_across(ends, halves))
     return with_linear_map(kernels, rows) if family.is_mapped else kernels
 
 
 def _after_steps(
-    start: LearnedKernel, rows: Rows, expected: LearnedKernel, n_steps: int
+    start: LearnedKernel, rows: Rows, expected: LearnedKernel, n_steps: int, few: float = _FEW
 ) -> LearnedKernel:
     """Return the kernel after a descent to length scales near the expected ones, and to alpha."""
     kernel, dim = start.kernel, rows.X.shape[1]
     centre = None if _is_tied(rows) else expected.point(dim)
-    return LearnedKernel.at(kernel, descended(kernel, rows, start.point(dim), centre, n_steps))
+    point = descended(kernel, rows, start.point(dim), centre, n_steps, few)
+    return LearnedKernel.at(kernel, point)
 
 
 def _is_tied(rows: Rows) -> bool:
@@ -114,19 +121,19 @@ def error_and_gradient(kernel: Learnable, point: Array, rows: Rows) -> tuple[flo
 
 
 def descended(
-    kernel: Learnable, rows: Rows, start: Array, centre: Array | None, iterations: int
+    kernel: Learnable, rows: Rows, start: Array, centre: Array | None, steps: int, few: float = _FEW
 ) -> Array:
     """Return the point (dim + 1,) of least log error plus a penalty of the distance to a centre.
 
     Without a centre, the ratios of the length scales stay.
     """
     if centre is None:
-        return _descended_together(kernel, rows, start, iterations)
+        return _descended_together(kernel, rows, start, steps)
     # Columns that share a length scale, such as levels of a category, are one coordinate.
     owners = np.append(shared := rows.length_scales(), shared.max() + 1)
     _, first_of = np.unique(owners, return_index=True)
     start, centre = start[first_of], centre[first_of]
-    pull = _PENALTY * (1.0 + _FEW / rows.n_observations) / rows.n_observations
+    pull = _PENALTY * (1.0 + few / rows.n_observations) / rows.n_observations
 
     def loss(point: Array) -> tuple[float, Array]:
         error, slopes = error_and_gradient(kernel, point[owners], rows)
@@ -141,9 +148,7 @@ def descended(
         gradient[:-1] += inner - inner.mean()
         return np.log(error) + pull * np.log1p(away**2).sum(), gradient
 
-    end = minimised(
-        loss, start, n_steps=iterations, bounds=_bounds(start), decrease=_TOLERANCE
-    ).point
+    end = minimised(loss, start, n_steps=steps, bounds=_bounds(start), decrease=_TOLERANCE).point
     return as_array(end[owners])
 
 
