@@ -39,6 +39,15 @@ def test_output_that_cannot_be_written_is_an_error(folder, command, end):
     assert found.stderr.count("\n") == 1
 
 
+def test_characters_that_a_locale_lacks_are_escaped(folder):
+    found = shell(
+        folder, "LC_ALL=C PYTHONUTF8=0 PYTHONCOERCECLOCALE=0 bochner explain größe.bochner"
+    )
+    assert found.returncode == 2
+    assert "gr\\xf6\\xdfe.bochner" in found.stderr
+    assert "codec" not in found.stderr
+
+
 @pytest.mark.thorough
 def test_a_pipe_for_a_table_is_refused(folder):
     os.mkfifo(folder / "pipe.csv")
