@@ -204,8 +204,7 @@ def _classes_in_two_axes(tree, tensors):
 
 def _short_scale(tree, _):
     (law, *_) = tree["attributes"]["head_"]["fields"]["laws"]["fields"]["members"]
-    scales = law["fields"]["found"]["fields"]["kernel"]["fields"]["length_scale"]["items"]
-    scales[:] = [1e-5 * scale for scale in scales]
+    law["fields"]["found"]["fields"]["kernel"]["fields"]["length_scale"] = 1e-5
 
 
 CHANGES |= {

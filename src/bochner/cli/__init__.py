@@ -10,9 +10,8 @@ _INTERRUPTED = 130
 
 def main() -> None:
     """Run the command ``bochner``, and end the process."""
-    for stream in (sys.stdout, sys.stderr):
-        if isinstance(stream, TextIOWrapper):  # Else it is closed, or another program's
-            stream.reconfigure(errors="backslashreplace")  # ASCII locales lack most characters
+    if isinstance(sys.stdout, TextIOWrapper):  # Else it is closed, or another program's
+        sys.stdout.reconfigure(errors="backslashreplace")  # ASCII lacks many characters
     try:
         from bochner.cli.app import app
     except ModuleNotFoundError as error:
