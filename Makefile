@@ -49,7 +49,7 @@ test-slow: $(VENV)/.test  ## Run the tests marked slow
 	$(SERIAL) $(BIN)/python -m pytest -q $(WORKERS) -m slow $(PYTEST_FLAGS)
 
 test-bounds: $(VENV)/.test  ## Try 30,000 changed model files while compiled loops check the bounds of their arrays
-	NUMBA_BOUNDSCHECK=1 NUMBA_CACHE_DIR=$(VENV)/bounds $(BIN)/python -m pytest -q $(WORKERS) -m "slow or not slow" tests/fuzz/test_model_files.py $(PYTEST_FLAGS)
+	NUMBA_BOUNDSCHECK=1 NUMBA_CACHE_DIR=$(VENV)/bounds $(BIN)/python -m pytest -q $(WORKERS) -m "slow or not slow" tests/fuzz/test_model_files.py tests/fuzz/test_rewritten_files.py tests/files/test_trial.py $(PYTEST_FLAGS)
 
 test-ecosystem: | $(BIN)/python  ## Run the tests with MAPIE and skops in an environment of their own
 	$(PYTHON) -m venv $(VENV)/ecosystem

@@ -1,7 +1,6 @@
 """Settings for all tests."""
 
 import re
-from pathlib import Path
 
 import pytest
 
@@ -18,31 +17,21 @@ pytest.register_assert_rewrite(
     "laws.weight_laws",
 )
 
-TESTS = Path(__file__).parent
-
-
-def lines_of(name):
-    """Return the lines of a list of tests, without comments."""
-    lines = (TESTS / name).read_text().splitlines()
-    return [line for line in lines if line and not line.startswith("#")]
-
-
-THOROUGH = re.compile("|".join(lines_of("thorough.txt")))
-"""Cases that ``make test`` leaves out and ``make test-all`` has, by regular expressions."""
-
-LISTED = frozenset(lines_of("thorough_cases.txt"))
-"""Files, functions and cases that take long, which ``make test`` leaves out as well."""
+WHOLE = re.compile(r"^pytestmark = \[?\s*pytest\.mark\.thorough\b", re.MULTILINE)
+"""The line of files without a quick test."""
 
 
 def pytest_ignore_collect(collection_path, config):
     """Do not import files without a quick test where only quick tests run."""
-    name = f"tests/{collection_path.relative_to(TESTS)}" if collection_path != TESTS else "tests"
-    return True if name in LISTED and "not thorough" in config.option.markexpr else None
+    is_quick = collection_path.suffix == ".py" and "not thorough" in config.option.markexpr
+    return True if is_quick and WHOLE.search(collection_path.read_text("utf-8")) else None
 
 
 def pytest_collection_modifyitems(items):
+    """Mark cases as thorough by the expressions of ``thorough_cases``, or all but those."""
     for item in items:
-        function = item.nodeid.partition("[")[0]
-        names = (function.partition("::")[0], function, item.nodeid)
-        if THOROUGH.search(item.nodeid) or not LISTED.isdisjoint(names):
-            item.add_marker(pytest.mark.thorough)
+        for mark in item.iter_markers("thorough_cases"):
+            pattern = mark.kwargs.get("but", "|".join(mark.args))
+            is_named = re.search(pattern, item.name.partition("[")[2][:-1]) is not None
+            if is_named != ("but" in mark.kwargs):
+                item.add_marker(pytest.mark.thorough)

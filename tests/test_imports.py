@@ -32,6 +32,7 @@ def run(code):
     )
 
 
+@pytest.mark.thorough
 def test_the_core_imports_without_the_extras():
     done = run(f"{BLOCKED}; import bochner; print(len(bochner.__all__))")
     assert done.returncode == 0, done.stderr
@@ -54,6 +55,7 @@ HEAVY = (
 """Packages that take tenths of a second or more to import."""
 
 
+@pytest.mark.thorough_cases(but=r"dir\(|\bversion\b")
 @pytest.mark.parametrize(
     "statement",
     [
@@ -90,6 +92,7 @@ def test_public_names_are_those_that_type_checkers_read():
         assert getattr(bochner, name) is getattr(import_module(module), name)
 
 
+@pytest.mark.thorough
 def test_public_names_are_attributes_once_they_were_used():
     done = run(
         "import bochner; from bochner import *; from bochner import Frequencies as F\n"
@@ -121,6 +124,7 @@ QUICK = ("FitProgress", "load")
 """Names that are imported alone by the quicker tests."""
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     "names",
     [
@@ -137,6 +141,7 @@ def test_each_name_is_imported_alone(names):
     assert (done.returncode, done.stdout) == (0, ""), done.stdout + done.stderr
 
 
+@pytest.mark.thorough
 def test_a_model_file_imports_the_class_of_its_model(tmp_path):
     path = tmp_path / "rows.bochner"
     model = bochner.KreinRidge("tanh", 8, random_state=0).fit([[0.0], [1.0], [2.0]], [0, 1, 2])
@@ -147,6 +152,7 @@ def test_a_model_file_imports_the_class_of_its_model(tmp_path):
     assert done.stdout == f"{model.predict([[0.5]])[0]}\n", done.stderr
 
 
+@pytest.mark.thorough
 def test_the_export_names_its_extra():
     model = "bochner.Frequencies([[1.0]], [1.0])"
     done = run(f"{BLOCKED}; import bochner; bochner.export_onnx({model})")
@@ -155,6 +161,7 @@ def test_the_export_names_its_extra():
     )
 
 
+@pytest.mark.thorough
 def test_the_import_changes_no_global_state():
     state = "np.random.get_state()[1].tobytes(), np.geterr(), [f[:3] for f in warnings.filters]"
     # The dependencies may have effects of their own; only this library's are in question.

@@ -8,6 +8,8 @@ import pytest
 from bochner import FourierFeatures, KreinRidge
 from bochner.kernels import Anova, Cauchy, Gaussian, Laplacian, Matern, SpectralMixture
 
+pytestmark = pytest.mark.thorough
+
 
 def peak_bytes(function, *args, **kwargs):
     tracemalloc.start()

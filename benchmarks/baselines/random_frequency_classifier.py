@@ -17,7 +17,8 @@ from benchmarks.baselines.mixture_frequencies import (
     wave_blocks,
 )
 from bochner._base.arrays import Array, MatrixLike, RandomState, as_positive_scalar
-from bochner._base.checks import shown, validated_with_labels
+from bochner._base.checks import validated_with_labels
+from bochner._base.names import shown
 from bochner.spectral.frequencies import Frequencies
 
 

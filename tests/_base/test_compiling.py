@@ -20,6 +20,8 @@ from bochner.constants import (
 
 @inner()
 def times(x):
+    if x < 0.0:
+        raise ValueError("negative", x)  # Arguments are in an environment
     return FACTOR * x
 """,
     "loop": """
@@ -84,6 +86,7 @@ def test_copies_share_compiled_loops_until_a_file_changes(tmp_path):
     assert run(second, cache) == ["6.0", "6.0", "False"]
 
 
+@pytest.mark.thorough_cases(but="null")
 @pytest.mark.parametrize("home", ["/dev/null", "", "~"])
 def test_loops_compile_without_a_folder_of_the_user(tmp_path, home):
     copy = write_copy(tmp_path)
@@ -97,3 +100,33 @@ def test_loops_compile_without_a_source_file(tmp_path):
     copy = write_copy(tmp_path)
     program = FILES["loop"] + "print(called(2.0), called.stats.cache_path)"
     assert run(copy, tmp_path, program) == ["6.0", "None"]
+
+
+CLOSURE = """
+def made(offset):
+    @compiled()
+    def called(x):
+        return inlined.times(x) + offset
+    return called
+
+called = made(0.0)
+"""
+
+RAISING = """
+import gc
+from bochner._base.compiling import is_compiling
+from bochner.loop import called
+try:
+    called(-2.0)
+except ValueError as error:
+    print(*error.args, gc.isenabled(), is_compiling())
+"""
+
+
+@pytest.mark.parametrize("is_kept", [True, False])
+def test_inlined_functions_raise_with_their_arguments(tmp_path, is_kept):
+    """The functions are not compiled by themselves; loops are compiled, then read if kept."""
+    imports = FILES["loop"].partition("@")[0]
+    copy = write_copy(tmp_path, loop=FILES["loop"] if is_kept else imports + CLOSURE)
+    for _ in range(2):
+        assert run(copy, tmp_path / "cache", RAISING) == ["negative", "-2.0", "True", "False"]

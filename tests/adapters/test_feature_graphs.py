@@ -17,6 +17,7 @@ UNIT_ROUNDOFF = 2.0**-24  # float32
 
 
 @pytest.mark.filterwarnings("ignore:The features approximate the kernel badly")
+@pytest.mark.thorough_cases(r"ArcC.* \+ |DotProduct\(odd|Tanh|Hellinger")
 @pytest.mark.parametrize("case", PLANE_CASES, ids=str)
 def test_every_kernel(case, monkeypatch):
     design_roughly(monkeypatch)

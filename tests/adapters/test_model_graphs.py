@@ -93,6 +93,7 @@ def test_classes(name, fit_intercept):
     assert_allclose(single["probabilities"], model.predict_proba(FRESH), atol=1e-5)
 
 
+@pytest.mark.thorough
 @pytest.mark.filterwarnings("ignore:The chain has not converged")
 @pytest.mark.parametrize(
     "model",

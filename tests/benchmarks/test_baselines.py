@@ -80,6 +80,7 @@ def test_features_of_polynomials_are_unbiased(make, kernel):
 # Spherical random features
 
 
+@pytest.mark.thorough
 def test_spherical_features_are_unbiased_for_their_profile():
     dim, n_seeds, m = 5, 12, 400
     left, right = (

@@ -25,6 +25,7 @@ MAY_BE_EMPTY = {"digmm-quick-changes.svg"}
 """One iteration of the published updates may leave no change to draw."""
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("name", NAMES)
 def test_the_quick_design_is_measured_whole(quick_run, name):
     benchmark, rows = find(name), read_rows(quick_run(name))
@@ -35,6 +36,7 @@ def test_the_quick_design_is_measured_whole(quick_run, name):
         assert {row["part"] for row in rows} == expected
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("name", NAMES)
 def test_every_picture_is_drawn_and_shown(quick_run, name):
     page, *figures = render(find(name), quick_run(name))
@@ -55,6 +57,7 @@ def write_competitions(path):
     np.savez(path, season=season, horizon=horizon, ends=ends, values=np.zeros(ends[-1]))
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("name", BENCHMARKS)
 def test_the_committed_rows_are_those_of_the_design(tmp_path, name, monkeypatch):
     """Designs depend on the numbers of inputs alone, and opponents are run wholly or not at all."""
@@ -88,6 +91,7 @@ def test_the_committed_rows_are_those_of_the_design(tmp_path, name, monkeypatch)
     assert len(found) > 0.99 * len(wanted)
 
 
+@pytest.mark.thorough_cases("digmm|payoff|schemes|indefinite|asymmetric|competitions")
 @pytest.mark.parametrize("name", BENCHMARKS)
 def test_the_committed_page_is_that_of_the_committed_rows(name):
     rows = read_rows(RESULTS / f"{name}.csv")
@@ -107,6 +111,7 @@ def test_it_can_be_made_and_is_tried_before_a_merge(name):
     assert name in benches.split()
 
 
+@pytest.mark.thorough
 def test_the_command_prints_what_it_wrote(tmp_path, capsys, monkeypatch):
     monkeypatch.delenv("BOCHNER_DATA", raising=False)
     assert main(["gaussian", "--quick", "--out", str(tmp_path)]) == 0

@@ -39,6 +39,7 @@ def test_inputs_are_scaled_as_stated(kernel, said):
     np.testing.assert_allclose(inputs, expected, atol=1e-14)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("kernel", ["gaussian", "tl1"])
 def test_the_output_is_the_diagnosis(good, kernel):
     output = flat(good, kernel)
@@ -63,6 +64,7 @@ def test_the_output_is_the_diagnosis(good, kernel):
         assert f" {error.n_components} {numbers} " in output
 
 
+@pytest.mark.thorough
 def test_columns_left_out_play_no_part(good, tmp_path):
     without = write(table()[["a", "y"]], tmp_path / "without.csv")
     assert flat(good, "matern", "--target", "b", "--target", "colour") == flat(without, "matern")

@@ -33,6 +33,7 @@ def run(*arguments):
     return result
 
 
+@pytest.mark.thorough
 def test_errors_on_a_table_are_those_of_its_predictions(regressor, tmp_path):
     frame = fresh()
     path = write(frame, tmp_path / "new.csv")
@@ -49,6 +50,7 @@ def test_errors_on_a_table_are_those_of_its_predictions(regressor, tmp_path):
     assert "for the rows of this file" in " ".join(printed.split())
 
 
+@pytest.mark.thorough
 def test_rows_without_a_target_are_passed_over(regressor, tmp_path):
     frame = fresh()
     frame.loc[::4, "y"] = np.nan
@@ -117,6 +119,7 @@ def test_contributions_of_a_row_add_up(regressor, tmp_path):
         assert re.search(rf"^{name} .*{re.escape(f'{value:+.4g}')} ", printed, re.M)
 
 
+@pytest.mark.thorough
 def test_contributions_are_written_for_all_rows(classifier, tmp_path):
     path = write(labelled(170).tail(20), tmp_path / "new.csv")
     out = tmp_path / "c.csv"
@@ -130,6 +133,7 @@ def test_contributions_are_written_for_all_rows(classifier, tmp_path):
     np.testing.assert_allclose(both, 1.0, atol=1e-9)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     ("keep", "columns"), [("none", []), ("id", ["who"]), ("all", ["who", "a", "b", "colour", "y"])]
 )
@@ -156,6 +160,7 @@ def test_the_table_comes_from_standard_input(regressor, tmp_path):
     assert result.stdout == expected.stdout
 
 
+@pytest.mark.thorough
 def test_several_targets(tmp_path):
     frame = table().assign(z=lambda f: 3.0 * f["a"] - f["y"])
     model = fit(tmp_path, frame, "--target", "z")
@@ -174,6 +179,7 @@ def test_several_targets(tmp_path):
     assert [target["name"] for target in shown["targets"]] == ["y", "z"]
 
 
+@pytest.mark.thorough
 def test_rows_with_a_target_that_no_prediction_has_are_counted(classifier, regressor, tmp_path):
     frame = labelled(40)
     frame.loc[:9, "y"] = "middle"

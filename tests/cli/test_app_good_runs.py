@@ -70,6 +70,7 @@ def row(output, method):
     return [np.nan if cell == "–" else float(cell) for cell in line.split()]
 
 
+@pytest.mark.thorough_cases(but="True")
 @pytest.mark.parametrize("has_catboost", [False, True])
 def test_fit_compares_methods_and_states_the_coverage(has_catboost, tmp_path, monkeypatch):
     if has_catboost:
@@ -102,6 +103,7 @@ def test_fit_compares_methods_and_states_the_coverage(has_catboost, tmp_path, mo
     assert f"intervals contain {100 * record['test_coverage']:.1f} % of the 30 test" in flat
 
 
+@pytest.mark.thorough
 def test_classes_are_compared_by_their_log_loss(tmp_path):
     path, out = write(labelled(), tmp_path / "t.csv"), tmp_path / "m.bochner"
     result = bochner("fit", path, "--target", "y", *COMPARED, "--out", out)
@@ -119,6 +121,7 @@ def test_classes_are_compared_by_their_log_loss(tmp_path):
     assert np.isnan(row(result.stdout, "RBFSampler + RidgeCV")[0])
 
 
+@pytest.mark.thorough
 def test_a_seed_makes_the_same_file(tmp_path):
     one, two, other = (
         fit(tmp_path, table(), "--seed", seed, out=f"{i}.bochner") for i, seed in enumerate("778")
@@ -191,6 +194,7 @@ def shares(output, heading):
     return {cells[0]: next(cell.strip() for cell in cells[1:] if cell) for cells in rows}
 
 
+@pytest.mark.thorough
 def test_weights_groups_and_times_are_those_of_the_table(tmp_path):
     frame = table(200).assign(w=np.arange(200) // 20 % 2, who=[f"p{i % 20}" for i in range(200)])
     by_group = fit(tmp_path, frame, "--weight", "w", "--group", "who")
@@ -256,6 +260,7 @@ def test_notes_on_rows_unlike_the_training_rows():
     assert _unlike(model, known) == ""
 
 
+@pytest.mark.thorough
 def test_text_is_read_as_at_the_fit(tmp_path):
     codes = table().assign(colour=np.tile(["007", "2020-01-01", "True", "B2", "C3"], 30))
     coded = fit(tmp_path, codes)
@@ -265,6 +270,7 @@ def test_text_is_read_as_at_the_fit(tmp_path):
     np.testing.assert_allclose(alone, together, rtol=1e-9)  # Sums round by the number of rows
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     ("labels", "shown"),
     [
@@ -291,6 +297,7 @@ def test_labels_keep_their_type(tmp_path, labels, shown):
         assert {line.split(",")[0] for line in written.splitlines()[1:]} == set(shown)
 
 
+@pytest.mark.thorough
 def test_the_demo(tmp_path, monkeypatch):
     # README's example fits the same table with the default effort.
     quick = partial(TableRegressor, effort="quick", random_state=0)
@@ -313,6 +320,7 @@ def test_the_demo(tmp_path, monkeypatch):
     assert written == {f"gapminder{end}" for end in ends}
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("frame", [table(80), labelled(80)], ids=["numbers", "classes"])
 def test_the_command_that_the_screen_advises_works(frame, tmp_path):
     path = write(frame, tmp_path / "train.csv")
@@ -342,4 +350,5 @@ def test_a_model_is_fitted_again_to_all_rows(tmp_path):
     before, after = library.load(plain).record_, library.load(again).record_
     assert (before["n_samples"], after["n_samples"]) == (64, 80)
     assert after["test_rmse"] == before["test_rmse"]
+    assert after["fingerprint"]["chance"] == before["fingerprint"]["chance"]
     assert training_rows(after["fingerprint"], table(80).drop(columns="y"))[0] == 80

@@ -13,7 +13,7 @@ from bochner.cli.app import app
 
 
 def fit_refusal(folder, file, *options, target="y"):
-    (folder / "model.bochner").write_text("what was here before")
+    (folder / "model.bochner").write_text('{"bochner": "what was here before"}')
     out = folder / "model.bochner"
     return refusal(folder, "fit", file, "--target", target, "--out", out, *SMALL, *options)
 
@@ -42,7 +42,7 @@ def test_texts(tmp_path, text, message):
         (("--time", "colour"), "holds text (row 1: 'red'): expected numbers or dates in every"),
         (("--group", "colour", "--test-size", "0.7"), "of 3 groups leaves 0 to fit and 3 to test"),
         (("--group", "colour", "--time", "a"), "give one of them"),
-        (("--report", "r.txt"), "r.txt would be written as HTML: expected an ending of .html"),
+        (("--report", "r.txt"), "r.txt would be written as a report: expected an ending of .html"),
         (("--report", "model.bochner"), "Two outputs have the same file"),
         (("--split", "random", "--time", "a"), "--split random and --time contradict each other"),
         (("--task", "classification"), "classes with only one row"),
@@ -92,7 +92,7 @@ def test_a_dash_is_no_model_report_or_folder(tmp_path, monkeypatch, line):
     for name in present:
         (tmp_path / name).write_text("what is there")
     message = refusal(tmp_path, *words)
-    assert message.startswith(f"{words[-2]} - is standard output, which takes CSV only: give the")
+    assert message.startswith(f"{words[-2]} - is standard output, which takes CSV only: name a ")
     assert {path.name for path in tmp_path.iterdir()} == present
 
 
@@ -138,7 +138,7 @@ def test_debugging_shows_the_traceback(tmp_path, monkeypatch):
 
 def predict_refusal(folder, model, frame, *options):
     path = write(frame, folder / "new.csv")
-    (folder / "out.csv").write_text("what was here before")
+    (folder / "out.csv").write_text("prediction")
     return refusal(folder, "predict", model, path, "--out", folder / "out.csv", *options)
 
 
@@ -183,7 +183,7 @@ def test_models_of_no_table(tmp_path):
         (("--interval", "1.5"), "--interval must lie between 0 and 1, or 50 and 100 for per cent"),
         (("--quantiles", "0.1;0.9"), "such as 10,50,90, got '0.1;0.9'"),
         (("--quantiles", "0.1,0"), "--quantiles must be numbers between 0 and 1"),
-        (("--out", "p.xlsx"), "would be written as CSV: expected an ending of .csv, .tsv, .txt"),
+        (("--out", "p.xlsx"), "as a table: expected an ending of .csv, .tsv, .txt"),
         (("--out", "p.csv.gz"), "or none, got '.gz'"),
     ],
 )

@@ -45,6 +45,7 @@ def test_a_unit_is_that_of_the_fit(tmp_path):
     assert "had the unit kg at the fit, and has g here" in refusal(tmp_path, "predict", model, new)
 
 
+@pytest.mark.thorough
 def test_a_constant_column_is_noted_and_not_used(tmp_path):
     path = write(table().assign(site="north"), tmp_path / "t.csv")
     out, without = tmp_path / "c.bochner", tmp_path / "w.bochner"
@@ -67,6 +68,7 @@ def split_model(tmp_path_factory):
     return fit(tmp_path_factory.mktemp("split"), table())
 
 
+@pytest.mark.thorough
 def test_rows_of_the_fit_are_named_and_the_others_have_their_errors(split_model, tmp_path):
     path = write(table(), tmp_path / "t.csv")
     result = bochner("predict", split_model, path, "--out", tmp_path / "p.csv")
@@ -82,6 +84,7 @@ def test_rows_of_the_fit_are_named_and_the_others_have_their_errors(split_model,
     assert "used in the fit" not in flat(result.stderr)
 
 
+@pytest.mark.thorough
 def test_a_later_file_has_its_own_words_and_lines(tmp_path):
     x, y = rows()
     text = "x,y\n" + "".join(f"{a} kg,{b}\n" for a, b in zip(x, y, strict=True))

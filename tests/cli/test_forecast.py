@@ -105,6 +105,7 @@ def test_a_model_of_a_series_says_what_it_is_for(made, tmp_path):
     assert "independent" not in shown
 
 
+@pytest.mark.thorough
 def test_errors_from_past_origins_are_those_of_a_loop(tmp_path):
     """MASE of both methods, by fits and differences that are written out here."""
     result, _ = forecast(tmp_path, sales(), "--horizon", "12", "--json")
@@ -127,6 +128,7 @@ def test_errors_from_past_origins_are_those_of_a_loop(tmp_path):
     assert (found["n_origins"], found["horizon"]) == (3, 12)
 
 
+@pytest.mark.thorough
 def test_rows_without_a_value_are_forecast(tmp_path):
     frame = sales()
     frame.loc[66:, "sales"] = np.nan
@@ -148,6 +150,7 @@ def shops():
     return pd.concat(parts)
 
 
+@pytest.mark.thorough
 def test_several_series_with_a_known_input(tmp_path):
     frame = shops()
     options = ("--series", "shop", "--known", "price", "--no-compare")
@@ -161,6 +164,7 @@ def test_several_series_with_a_known_input(tmp_path):
     assert re.search(r"north +2022-04-30", result.stdout)
 
 
+@pytest.mark.thorough
 def test_holidays_are_inputs(tmp_path):
     pytest.importorskip("holidays")
     days = pd.date_range("2020-01-01", "2022-12-20", freq="D")
@@ -174,6 +178,7 @@ def test_holidays_are_inputs(tmp_path):
     assert by_day["2022-12-25"] < 75.0 < by_day["2022-12-24"]
 
 
+@pytest.mark.thorough
 def test_dates_with_offsets_keep_their_clock(tmp_path):
     """Hours of a place whose clock changes: the peak stays at the same hour of the clock."""
     hours = pd.date_range("2024-03-20", "2024-04-04", freq="h", tz="Europe/Berlin")
@@ -222,6 +227,7 @@ def several(**changed):
     return pd.concat([part.assign(shop=name) for name, part in parts.items()], ignore_index=True)
 
 
+@pytest.mark.thorough
 def test_a_series_that_cannot_be_forecast_leaves_the_others(tmp_path):
     """The others are forecast as alone, and the reasons are named at the end."""
     constant = sales(40).assign(sales=1.0)

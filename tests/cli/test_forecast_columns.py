@@ -31,6 +31,7 @@ def run_wide(folder, frame, *options):
     return result, pd.read_csv(out)
 
 
+@pytest.mark.thorough
 def test_series_in_columns_are_forecast_like_those_below_each_other(tmp_path):
     frame = in_columns()
     options = ("--horizon", "3", "--no-compare")
@@ -43,6 +44,7 @@ def test_series_in_columns_are_forecast_like_those_below_each_other(tmp_path):
     pd.testing.assert_frame_equal(wide, below)
 
 
+@pytest.mark.thorough
 def test_known_inputs_are_those_of_all_columns(tmp_path):
     frame = in_columns(63)
     frame.loc[60:, ["north", "south"]] = np.nan

@@ -12,6 +12,8 @@ from cli.command import table, write
 import bochner as library
 from bochner import TableRegressor
 
+pytestmark = pytest.mark.thorough
+
 PACKAGES = (
     "pandas", "pyarrow", "python_calamine", "rich", "typer", "matplotlib", "jinja2", "babel",
     "charset_normalizer", "holidays", "markupsafe",

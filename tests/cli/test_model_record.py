@@ -48,6 +48,7 @@ def changed(model, folder, place, name, value):
     return folder / "changed.bochner"
 
 
+@pytest.mark.thorough_cases("-target--1|-target-None")
 @pytest.mark.parametrize(
     ("place", "name", "value"),
     [

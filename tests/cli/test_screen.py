@@ -56,6 +56,7 @@ def test_no_heading_and_no_number_is_cut(size):
         assert found[0] == pytest.approx(score.value, abs=0.5 * score.std_error)
 
 
+@pytest.mark.thorough
 def test_the_checks_of_a_report_are_on_the_screen():
     """A line for each check that needs attention, within 80 columns, in the words of the report."""
     (study,) = of_laws()

@@ -21,6 +21,7 @@ def shell(folder, line):
     return subprocess.run(["bash", "-c", whole], cwd=folder, capture_output=True, text=True)
 
 
+@pytest.mark.thorough_cases(r"\bcsv\b")
 @pytest.mark.parametrize("command", ["explain model.bochner", "predict model.bochner train.csv"])
 def test_a_reader_that_has_enough_is_no_error(folder, command):
     found = shell(folder, f"bochner {command} | head -1")
@@ -28,6 +29,7 @@ def test_a_reader_that_has_enough_is_no_error(folder, command):
     assert "Traceback" not in found.stderr
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("end", [">&-", "> /dev/full"])
 @pytest.mark.parametrize("command", ["explain model.bochner", "predict model.bochner train.csv"])
 def test_output_that_cannot_be_written_is_an_error(folder, command, end):
@@ -37,6 +39,7 @@ def test_output_that_cannot_be_written_is_an_error(folder, command, end):
     assert found.stderr.count("\n") == 1
 
 
+@pytest.mark.thorough
 def test_a_pipe_for_a_table_is_refused(folder):
     os.mkfifo(folder / "pipe.csv")
     found = shell(folder, "bochner predict model.bochner pipe.csv")
@@ -44,6 +47,7 @@ def test_a_pipe_for_a_table_is_refused(folder):
     assert "is not an ordinary file: pass -" in found.stderr
 
 
+@pytest.mark.thorough
 def test_standard_input_that_is_closed_is_an_error(folder):
     found = shell(folder, "bochner predict model.bochner - <&-")
     assert found.returncode == 2
@@ -51,6 +55,7 @@ def test_standard_input_that_is_closed_is_an_error(folder):
     assert "Traceback" not in found.stderr
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("line", ["--help | head -1", "--version | true", "fit --help | true"])
 def test_help_may_be_cut_off(tmp_path, line):
     found = shell(tmp_path, f"bochner {line}")
@@ -58,6 +63,7 @@ def test_help_may_be_cut_off(tmp_path, line):
     assert found.stderr == ""
 
 
+@pytest.mark.thorough
 def test_a_dash_is_standard_output(folder):
     found = shell(folder, "bochner predict model.bochner train.csv --out -")
     assert found.stdout.startswith("prediction\n")

@@ -15,6 +15,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from threadpoolctl import threadpool_info, threadpool_limits
 
+from bochner import TableRegressor
 from bochner.comparison import contenders
 from bochner.comparison.outcomes import outcome
 from bochner.comparison.split import Split
@@ -87,6 +88,7 @@ def test_text_and_gaps_are_read_by_all():
         assert measure(contender("regression", 16, 0), split)["error"] < 1.0
 
 
+@pytest.mark.thorough_cases(but="regression")
 def test_catboost_has_its_defaults(split, tmp_path, monkeypatch):
     catboost = pytest.importorskip("catboost")
     monkeypatch.chdir(tmp_path)
@@ -144,6 +146,7 @@ def test_coverage_is_that_of_intervals_where_there_are_some():
     assert evaluate(Wide(), THREE)["coverage"] == pytest.approx(2.0 / 3.0)
 
 
+@pytest.mark.thorough_cases(but="regression")
 @pytest.mark.parametrize("name", contenders.installed())
 def test_rows_without_weight_are_passed_over(split, name):
     weight = (np.arange(200) < 150).astype(float)
@@ -194,24 +197,44 @@ def test_outcomes_are_those_of_each_method_alone(task):
         assert found[0][name].seconds > 0.0
 
 
+@pytest.fixture
+def threads_of_trees(monkeypatch):
+    """Return sets of BLAS and OpenMP threads that fits and predictions of trees add to."""
+    threads = {"blas": set(), "openmp": set()}
+
+    def recorded(call):
+        def method(*args, **options):
+            for pool in threadpool_info():
+                threads[pool["user_api"]].add(pool["num_threads"])
+            return call(*args, **options)
+
+        return method
+
+    for name in ("fit", "predict"):
+        call = recorded(getattr(HistGradientBoostingRegressor, name))
+        monkeypatch.setattr(HistGradientBoostingRegressor, name, call)
+    with threadpool_limits(2, user_api="openmp"):
+        yield threads
+
+
+@pytest.mark.thorough_cases("2")
 @pytest.mark.usefixtures("without_catboost")
 @pytest.mark.parametrize("n_jobs", [1, 2])
-def test_methods_have_the_threads_of_the_fit(n_jobs, monkeypatch):
+def test_methods_have_the_threads_of_the_fit(n_jobs, threads_of_trees, monkeypatch):
     """Linear algebra has those of the fit; OpenMP, whose threads busy-wait, has one."""
-    threads, n_openmp = set(), set()
     monkeypatch.setattr("bochner._base.threads.cpu_count", lambda: 8)
-    fit = HistGradientBoostingRegressor.fit
-
-    def fitted(model, *args, **options):
-        pools = threadpool_info()
-        threads.update(p["num_threads"] for p in pools if p["user_api"] == "blas")
-        n_openmp.update(p["num_threads"] for p in pools if p["user_api"] == "openmp")
-        return fit(model, *args, **options)
-
-    monkeypatch.setattr(HistGradientBoostingRegressor, "fit", fitted)
     contenders.add_others([{}], mixed(), n_jobs=n_jobs)
-    assert threads == {n_jobs}
-    assert n_openmp == {1}
+    assert threads_of_trees == {"blas": {n_jobs}, "openmp": {1}}
+
+
+@pytest.mark.thorough
+def test_trees_of_a_table_have_one_thread_each(threads_of_trees):
+    """Base models and widths of intervals fit trees, in the thread of the caller and in others."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(500, 2))
+    y = X[:, 0] + rng.normal(size=500) * np.exp(X[:, 1])
+    TableRegressor(effort="quick", n_jobs=1, random_state=0).fit(X, y)
+    assert threads_of_trees["openmp"] == {1}
 
 
 @pytest.mark.usefixtures("without_catboost")

@@ -53,6 +53,7 @@ def study(**outcomes):
     return studies.Study(None, "price", facts, split, named, NONE, NONE)
 
 
+@pytest.mark.thorough
 def test_standard_errors_are_those_of_repeated_samples():
     draws = np.random.default_rng(2).exponential(size=(4000, 600))
     scores = [mean_score(draw) for draw in draws]

@@ -134,6 +134,7 @@ def test_counts_are_not_compared_in_favour_of_zero():
     assert not any("sMAPE" in head for head in [*heads, *horizon_rows(counts)[0]])
 
 
+@pytest.mark.thorough
 def test_errors_from_origins_use_the_values_before_them_only():
     """Seasons whose size grows: the last season and the scale depend on the origin."""
     season = np.array([0.0, 3.0, 1.0, 7.0])
@@ -168,6 +169,7 @@ def test_numbers_with_gaps_are_on_their_grid(step, digits):
     pd.testing.assert_series_equal(on_calendar(off), off)
 
 
+@pytest.mark.thorough_cases("B")
 @pytest.mark.parametrize("freq", ["B", "D"])
 def test_rows_left_out_are_empty_cells(freq):
     """Other methods forecast by the calendar: every weekday, whatever rows the file lacks."""

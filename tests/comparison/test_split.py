@@ -29,6 +29,8 @@ def test_groups_are_held_out_whole(task):
     np.testing.assert_array_equal(split.groups, groups[fit])
     np.testing.assert_array_equal(split.weight, weight[fit])
     np.testing.assert_array_equal(split.y, TARGET[fit])
+    for part, right in (("y", TARGET), ("weight", weight), ("groups", groups)):
+        np.testing.assert_array_equal(getattr(split.everything, part), right)
 
 
 def test_the_latest_rows_are_held_out():

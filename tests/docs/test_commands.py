@@ -50,6 +50,7 @@ def sales():
     return pd.DataFrame({"month": months, "sales": 10.0 + season + 0.1 * np.arange(48.0)})
 
 
+@pytest.mark.thorough_cases(but=r"\bquickstart\b")
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.relative_to(ROOT).as_posix())
 def test_the_commands_of_a_page_run(page, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)

@@ -11,6 +11,7 @@ import measured
 import verdicts
 
 
+@pytest.mark.thorough
 def test_the_figures_of_the_readme_are_those_of_the_results():
     readme = (ROOT / "README.md").read_text(encoding="utf-8")
     assert measured.filled(readme) == readme, "run: python docs/measured.py"

@@ -43,6 +43,7 @@ def computed(expression):
     return json.loads(run.stdout)
 
 
+@pytest.mark.thorough_cases(r"2\.7-matern12")
 @node
 @pytest.mark.parametrize("name", KERNELS)
 @pytest.mark.parametrize("scale", SCALES)
@@ -52,6 +53,7 @@ def test_kernels_have_the_values_of_the_library(name, scale):
     np.testing.assert_allclose(found, expected, rtol=1e-12, atol=1e-14)
 
 
+@pytest.mark.thorough
 @node
 @pytest.mark.parametrize("name", KERNELS)
 def test_estimates_are_unbiased_and_those_of_the_librarys_frequencies(name):

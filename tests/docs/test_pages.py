@@ -73,6 +73,7 @@ def failures(code, names, label):
     return "".join(said)
 
 
+@pytest.mark.thorough_cases(but="files|similarities")
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.relative_to(ROOT).as_posix())
 def test_page(page, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)

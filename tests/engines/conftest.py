@@ -1,10 +1,10 @@
-"""A cluster of two processes on this machine, one for all tests of a worker; other engines."""
+"""A cluster of two processes on this machine for the tests of this folder; other engines."""
 
 import pytest
 from engines.engines import InProcess, Threads
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")
 def cluster():
     distributed = pytest.importorskip("distributed")
     with distributed.LocalCluster(

@@ -2,6 +2,7 @@
 
 import dask.array as da
 import numpy as np
+import pytest
 from engines.engines import InProcess
 from engines.rows import LABELS, X, Y
 
@@ -33,6 +34,7 @@ def test_rows_are_read_for_their_number_a_sample_and_the_sums():
     assert n_passes == 3 + model.n_iter_ + 1
 
 
+@pytest.mark.thorough
 def test_the_sums_of_every_partition_move_at_most_once(client):
     p, b = 256, 8
     X = da.random.default_rng(0).normal(size=(4000, 3), chunks=(500, 3)).persist()

@@ -21,6 +21,7 @@ def ridge(**parameters):
     return flat(KreinRidge, **{"n_components": 64, "random_state": 1, **parameters})
 
 
+@pytest.mark.thorough_cases("indefinite")
 @pytest.mark.parametrize("case", RIDGES)
 def test_sums_of_partitions_give_the_fit_in_memory(case, dask_place):
     parameters, y, weight = RIDGES[case]

@@ -35,6 +35,7 @@ CASES = {
 }
 
 
+@pytest.mark.thorough_cases(but="one target|two workers-classes")
 @pytest.mark.parametrize("case", CASES)
 def test_a_table_within_the_sample_is_fitted_as_in_memory(case, dask_place, monkeypatch):
     few_rows(monkeypatch)
@@ -47,6 +48,7 @@ def test_a_table_within_the_sample_is_fitted_as_in_memory(case, dask_place, monk
     assert there.record_ == here.record_
 
 
+@pytest.mark.thorough
 def test_partitions_of_an_engine_are_fitted_as_in_memory(engine, monkeypatch):
     few_rows(monkeypatch)
     here = regressor().fit(TABLE, Y, WEIGHT)
@@ -79,6 +81,7 @@ def check_normal_equations(y, weight, *given):
     return model
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("case", ["one target", "weights", "two targets"])
 def test_beyond_the_sample_laws_are_fitted_to_all_rows(case, dask_place, monkeypatch):
     few_rows(monkeypatch, SAMPLE)
@@ -120,6 +123,7 @@ class FewLevels(TableEncoder):
         super().__init__(numeric, clip, max_levels, n_quantiles)
 
 
+@pytest.mark.thorough
 def test_left_out_rows_are_judged_by_fits_to_all_others(monkeypatch):
     """Errors left out are those of new rows: more than those of rows that were fitted."""
     few_rows(monkeypatch, SAMPLE)
@@ -130,6 +134,7 @@ def test_left_out_rows_are_judged_by_fits_to_all_others(monkeypatch):
     assert 0.85 < np.mean((lower <= Y) & (upper >= Y)) < 0.95
 
 
+@pytest.mark.thorough
 def test_beyond_the_sample_classes_are_learned_from_all_rows(dask_place, monkeypatch):
     few_rows(monkeypatch, SAMPLE)
     model = classifier().fit(*on_dask(LABELS, WEIGHT))
@@ -148,6 +153,7 @@ def test_beyond_the_sample_classes_are_learned_from_all_rows(dask_place, monkeyp
     assert model.score_ < np.log(3.0)
 
 
+@pytest.mark.thorough
 def test_no_other_rows_come_to_the_client(monkeypatch):
     few_rows(monkeypatch, SAMPLE)
     engine = Counting()
@@ -190,6 +196,7 @@ def test_bad_partitions_are_refused(case):
         regressor().fit(PartitionedRows(InProcess(), [ODD, part, ODD]))
 
 
+@pytest.mark.thorough
 def test_entries_that_no_sampled_row_prepares_for_are_refused(monkeypatch):
     few_rows(monkeypatch, SAMPLE)
     rows = sampled_numbers()

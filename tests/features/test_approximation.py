@@ -41,6 +41,7 @@ def error(features, kernel, rows):
     return np.linalg.norm(gram - exact) / np.linalg.norm(exact)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(("kernel", "rows", "new"), INDEFINITE, ids=name)
 def test_fitted_weights_are_better_on_new_rows(kernel, rows, new):
     sampled = FourierFeatures(kernel, 128, random_state=0).fit(rows)
@@ -112,6 +113,7 @@ def test_a_bad_fit_is_called_so():
     assert features.fit_error_ > 0.5
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     ("kernel", "decomposition"),
     [

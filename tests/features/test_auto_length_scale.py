@@ -56,6 +56,7 @@ def test_features_take_the_name_and_say_what_evidence_needs():
         FourierFeatures(length_scale="evidence").fit(X)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     "kernel",
     [

@@ -72,6 +72,7 @@ def test_inaccurate_blocks_are_not_taken(monkeypatch):
     assert is_held(fitted(Gaussian(10.0), p=2 * P, scheme="structured"))
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     "kernel", [Gaussian(1.0), Matern(1.0, nu=1.5), RationalQuadratic(1.0, alpha=1.0)], ids=str
 )

@@ -127,6 +127,7 @@ def test_rows_of_different_widths_are_fitted_with_a_measure():
         fitted(between, right=wide)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("right", [None, Y], ids=["same", "other"])
 def test_values_stay_bounded_far_from_the_data_on_both_sides(right, monkeypatch):
     direction = np.random.default_rng(0).normal(size=(60, 3))

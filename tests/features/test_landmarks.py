@@ -23,6 +23,7 @@ def one_by_one(kernel, X, count):
 
 
 # Pivots of one row, of few rows, and of so many that predictions go wrong and end early.
+@pytest.mark.thorough_cases("2")
 @pytest.mark.parametrize(("dim", "scale", "count"), [(1, 1.0, 5), (2, 0.2, 300), (20, 6.0, 400)])
 @pytest.mark.parametrize("kernel", [kernels.Gaussian, lambda scale: kernels.Matern(scale, nu=1.5)])
 def test_pivots_are_those_of_one_row_after_the_other(dim, scale, count, kernel):

@@ -54,6 +54,7 @@ def burst(rng, n):
     return rows[:n], seen, rows[n:], truth[n:]
 
 
+@pytest.mark.thorough
 def test_ridge_learns_a_changing_amplitude_better_than_the_stationary_factor():
     # The amplitude squared is the variance, exp(-x^2 / 2), of the envelope of length scale one.
     stationary = Gaussian(1.0 / 3.0)

@@ -110,6 +110,7 @@ def test_pivots_follow_the_residual_diagonal():
     assert chisquare(counts, 4000 * np.array(probability)).pvalue > ALPHA
 
 
+@pytest.mark.thorough_cases(but="pivoted")
 @pytest.mark.parametrize("rule", RULES)
 def test_the_first_landmark_of_an_indefinite_kernel(rule):
     matrix = indefinite_gram()
@@ -214,6 +215,7 @@ def test_wrong_parameters_are_refused(make, parameters, error, message):
         make(**parameters).fit(X)
 
 
+@pytest.mark.thorough
 @parametrize_with_checks(
     [
         AsymmetricNystroem(n_components=8, landmarks="pivoted"),

@@ -51,6 +51,7 @@ SYMMETRISED = {
 }
 
 
+@pytest.mark.thorough_cases("lag")
 @pytest.mark.parametrize("kernel", SYMMETRISED.values(), ids=SYMMETRISED)
 @pytest.mark.parametrize("weights", ["sampled", "least_squares"])
 def test_a_symmetrised_kernel_has_the_same_features_on_either_side(kernel, weights):

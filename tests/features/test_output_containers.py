@@ -13,6 +13,7 @@ FRAMES = {"pandas": pd.DataFrame(X, columns=NAMES), "polars": polars.DataFrame(X
 TRANSFORMERS = [name for name, subject in SUBJECTS.items() if hasattr(subject.kind, "transform")]
 
 
+@pytest.mark.thorough_cases(but=r"features$|\bNystroem\b|encoder")
 @pytest.mark.parametrize("name", TRANSFORMERS)
 @pytest.mark.parametrize("container", FRAMES)
 def test_frames_have_the_values_and_names_of_the_columns(name, container):
@@ -30,6 +31,7 @@ def test_frames_have_the_values_and_names_of_the_columns(name, container):
         assert found.index.equals(frame.index)
 
 
+@pytest.mark.thorough_cases(but="ridge")
 @pytest.mark.parametrize("container", FRAMES)
 @pytest.mark.parametrize("name", ["ridge", "chain", "table", "learned table"])
 def test_predictions_of_frames_are_arrays(name, container):

@@ -35,6 +35,7 @@ def test_rows_inside_pass_and_rows_outside_are_counted(container):
     assert "should be at most 1.5, and one of them has 1.7." in message
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     ("kernel", "dtype"),
     [
@@ -58,6 +59,7 @@ def test_training_rows_are_inside_and_far_rows_are_not(kernel, dtype):
     assert len(warned(features.gram, X, far)) == 1
 
 
+@pytest.mark.thorough
 @pytest.mark.filterwarnings("ignore:The features approximate the kernel badly")
 def test_the_ball_of_inner_products_ends_where_the_features_do():
     X = RNG.normal(size=(60, 5))
@@ -69,6 +71,7 @@ def test_the_ball_of_inner_products_ends_where_the_features_do():
     assert len(warned(features.transform, np.sqrt(1.052) * edge)) == 1
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("offset", [0.0, 30.0])
 def test_the_region_of_a_designed_measure_moves_with_the_data(offset):
     """Rows as far out as the training data reach are inside, those half as far again are not."""

@@ -49,6 +49,7 @@ def test_elsewhere_the_features_are_conditioned_on_the_landmarks(kernel):
     assert_allclose(Z @ Z.T, expected, atol=1e-8)
 
 
+@pytest.mark.thorough
 @every
 def test_the_covariance_is_unbiased(kernel):
     n = 400

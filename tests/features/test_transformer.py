@@ -119,6 +119,7 @@ def test_the_median_distance_is_that_of_the_rows_of_both_arguments():
         assert_allclose(features.kernel_.length_scale, expected, rtol=1e-3)
 
 
+@pytest.mark.thorough_cases("loky")
 @pytest.mark.parametrize("backend", ["loky", "threading"])
 def test_workers_give_what_one_process_gives(backend):
     model = make_pipeline(FourierFeatures(n_components=32, random_state=0), Ridge())

@@ -39,6 +39,7 @@ def test_features_of_either_side_make_the_sum_of_cosines(kernel, masses, decompo
     assert_allclose(features.gram(X[:6]), features.frequencies_.gram(X[:6]))
 
 
+@pytest.mark.thorough_cases(r"\b8\b")
 @pytest.mark.parametrize("kernel", SKEWED, ids=str)
 def test_more_features_are_nearer_to_the_kernel_than_to_its_transpose(kernel):
     gram = fitted(kernel, 4096).gram(X, Y)
@@ -138,6 +139,7 @@ def test_the_arguments_may_have_different_widths(decomposition):
         fitted(MAPPED, rows=QUERIES)
 
 
+@pytest.mark.thorough
 def test_exponentials_of_projected_products_are_biased_by_no_more_than_is_said():
     values = []
     for seed in range(30):

@@ -83,6 +83,9 @@ def test_no_kernel_is_left_out():
     assert concrete_kernels() == {*map(type, listed + mapped), kernels.Scaled, kernels.White}
 
 
+@pytest.mark.thorough_cases(
+    r"^(ArcC|Bilin|DeltaG|DotP|Gauss|Hell|NTK|Radial\(w|Spher|TL1|Tanh\(scale=0.2|Poly.*=5.0)|TL1\(tau=3.5\)",
+)
 @pytest.mark.parametrize("kernel", EVERYWHERE + ON_THE_SPHERE + ON_CODES, ids=str)
 def test_every_kernel_end_to_end(kernel):
     rows = UNIT if kernel in ON_THE_SPHERE else np.floor(5 * ROWS) if kernel in ON_CODES else ROWS
@@ -112,6 +115,7 @@ def test_every_kernel_end_to_end(kernel):
     assert features.fit_error_ is None
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     ("kernel", "good", "bad", "message"),
     [

@@ -104,6 +104,7 @@ def test_columns_of_parquet_keep_their_clock(tmp_path, by_clock):
 ZONES = [BERLIN, "America/New_York", "Australia/Lord_Howe", "Asia/Kathmandu", "UTC", "UTC-03:30"]
 
 
+@pytest.mark.thorough_cases(but=r"UTC|\bAsia\b")
 @pytest.mark.parametrize("name", ZONES)
 def test_clocks_are_those_of_pandas(name):
     """Including the half hour by which clocks of Lord Howe change, and changes of rules."""

@@ -54,6 +54,7 @@ def expected():
     return TableRegressor(effort="quick", random_state=0).fit(FRAME, Y).predict(FRAME)
 
 
+@pytest.mark.thorough_cases(but="arrow")
 @pytest.mark.parametrize(
     "kind", [pytest.param(k, marks=() if k == "arrow" else pytest.mark.thorough) for k in KINDS]
 )

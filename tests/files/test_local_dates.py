@@ -185,6 +185,7 @@ FORMS = {
 }
 
 
+@pytest.mark.thorough
 @FILES
 @given(
     times=st.lists(

@@ -181,6 +181,7 @@ CONVENTIONS = [
 NUMBERS = st.floats(-1e9, 1e9).map(lambda number: f"{number:.6f}".rstrip("0").rstrip("."))
 
 
+@pytest.mark.thorough
 @FILES
 @given(
     numbers=st.lists(st.one_of(NUMBERS, st.integers(-(10**9), 10**9).map(str)), min_size=1),
@@ -194,6 +195,7 @@ def test_any_convention_gives_the_numbers_back(tmp_path, numbers, convention, de
     assert frame["a"].tolist() == [float(number) for number in [*numbers, "0.25"]]
 
 
+@pytest.mark.thorough
 @FILES
 @given(
     values=st.lists(st.floats(allow_nan=True, allow_infinity=False), min_size=2, max_size=30),

@@ -33,6 +33,7 @@ def test_decompositions_come_back_equal(decomposition, tmp_path):
     assert round_trip(model, tmp_path).decomposition == decomposition
 
 
+@pytest.mark.thorough
 def test_loaded_features_still_warn_of_far_rows(tmp_path):
     loaded = round_trip(FourierFeatures(kernels.TL1(3.0), 32, random_state=0).fit(X), tmp_path)
     with warnings.catch_warnings(action="error"):

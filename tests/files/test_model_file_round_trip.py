@@ -227,6 +227,7 @@ FITTED = {
 }
 
 
+@pytest.mark.thorough_cases(r"\btwo\b|\bspace\b|\bdesigned\b")
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 @pytest.mark.parametrize("case", FITTED)
 def test_a_fitted_model_comes_back_bit_for_bit(case, tmp_path):
@@ -265,6 +266,7 @@ def test_schemes_come_back_equal(scheme, tmp_path):
     assert round_trip(ridge(scheme=scheme), tmp_path).features.scheme == scheme
 
 
+@pytest.mark.thorough
 def test_frequencies_held_by_blocks_come_back_so(tmp_path):
     rows = RNG.normal(size=(20, 100))
     f = spectral_measure(Gaussian(10.0), 100).sample(200, 0, "structured")
@@ -280,6 +282,7 @@ def test_frequencies_held_by_blocks_come_back_so(tmp_path):
     assert max(file.stat().st_size for file in tmp_path.iterdir()) < 200 * 100
 
 
+@pytest.mark.thorough_cases(r"\btwo\b")
 @pytest.mark.parametrize("case", ["one target", "several targets", "two classes", "text classes"])
 def test_partial_fit_goes_on_after_loading(case, tmp_path):
     targets = {
@@ -306,6 +309,7 @@ def test_saving_changes_nothing_and_is_reproducible(tmp_path):
     assert (tmp_path / "first").read_bytes() == (tmp_path / "second").read_bytes()
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("labels", [COLOURS, Y > 0], ids=["three", "two"])
 def test_exact_processes_of_classes_are_fitted_again_by_loaded_models(labels, tmp_path):
     model = bochner.GaussianProcessClassifier().fit(X, labels)

@@ -15,6 +15,9 @@ def answers(model, known):
     return [np.asarray(each) for each in known.ask(model)]
 
 
+@pytest.mark.thorough_cases(
+    ",|^(local|Taylor|chain of|learned|process(?!.*labels)|forecaster|signed)"
+)
 @pytest.mark.parametrize("name", NAMES)
 def test_a_pickle_answers_as_the_model(name):
     known = saved(name)
@@ -22,6 +25,7 @@ def test_a_pickle_answers_as_the_model(name):
     assert_same(answers(again, known), answers(known.model, known))
 
 
+@pytest.mark.thorough_cases(",|^(local|Taylor|chain of|learned)")
 @pytest.mark.parametrize("name", NAMES)
 def test_a_skops_file_answers_as_the_model(name):
     skops = pytest.importorskip("skops.io")

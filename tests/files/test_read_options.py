@@ -173,6 +173,7 @@ COLUMNS = st.lists(st.sampled_from(ENTRIES), min_size=1, max_size=3, unique=True
 )
 
 
+@pytest.mark.thorough
 @settings(deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.lists(COLUMNS, min_size=1, max_size=4), st.sampled_from([";", "\t", ","]))
 def test_any_table_is_read_again_alike_by_its_layout(tmp_path, columns, delimiter):

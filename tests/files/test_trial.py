@@ -185,6 +185,40 @@ CHANGES |= {
 }
 
 
+def _skewed():
+    rng = np.random.default_rng(0)
+    rows = rng.normal(size=(200, 2))
+    y = np.exp(rows[:, 0] + 0.3 * np.exp(rows[:, 1]) * rng.normal(size=200))
+    model = bochner.TableRegressor(effort="quick", transformation="log", random_state=0)
+    return model.fit(rows, y)
+
+
+def _classes_of_a_table():
+    return bochner.TableClassifier(effort="quick", random_state=0).fit(X, X[:, 0] > 0.0)
+
+
+def _classes_in_two_axes(tree, tensors):
+    tensors["head_.classes_"] = tensors["head_.classes_"][:, None]
+    tree["attributes"]["head_"]["fields"]["classes_"]["shape"] = [2, 1]
+
+
+def _short_scale(tree, _):
+    (law, *_) = tree["attributes"]["head_"]["fields"]["laws"]["fields"]["members"]
+    scales = law["fields"]["found"]["fields"]["kernel"]["fields"]["length_scale"]["items"]
+    scales[:] = [1e-5 * scale for scale in scales]
+
+
+CHANGES |= {
+    "huge widths": (_skewed, _first("curves.0.values", 4.6e18)),
+    "huge but possible widths": (_skewed, _first("curves.0.values", 20.0)),
+    "a length scale of a table far too short": (_skewed, _short_scale),
+    "kernels of a table of another size": (_skewed, _times("members.0.coef", 3.0)),
+    "coefficients of a ridge of another size": (_ridge, _times("posterior_.coef", 1.1)),
+    "classes in two axes": (_classes_of_a_table, _classes_in_two_axes),
+}
+
+
+@pytest.mark.thorough_cases("noise below zero")
 @pytest.mark.parametrize("case", CHANGES)
 def test_files_whose_numbers_fit_no_model_are_refused(case, tmp_path):
     make, change = CHANGES[case]

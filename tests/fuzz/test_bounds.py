@@ -5,6 +5,10 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
+pytestmark = pytest.mark.thorough
+
 FILES = Path(__file__).with_name("test_model_files.py")
 
 WITH_LOOPS = "lists_and_arrays and (forecaster or text)"

@@ -23,9 +23,10 @@ def _run(number, count):
     run()
 
 
-@pytest.mark.parametrize("number", range(3))
-def test_hostile_cases(number):
-    _run(number, 100)
+@pytest.mark.thorough_cases(but="-30")
+@pytest.mark.parametrize(("number", "count"), [(0, 30), (0, 100), (1, 100), (2, 100)])
+def test_hostile_cases(number, count):
+    _run(number, count)
 
 
 @pytest.mark.slow

@@ -16,9 +16,12 @@ COMMAND = Path(sys.executable).with_name("bochner")
 CODES = {"SIGINT": {0, 130, -2}, "SIGTERM": {0, -15}, "SIGKILL": {0, -9}}
 """Codes of a command that was in time, and of one that was stopped; -2 before Python has begun."""
 
-pytestmark = pytest.mark.skipif(
-    not hasattr(signal, "SIGKILL") or not COMMAND.exists(), reason="needs signals and the command"
-)
+pytestmark = [
+    pytest.mark.thorough,
+    pytest.mark.skipif(
+        not hasattr(signal, "SIGKILL") or not COMMAND.exists(), reason="needs signals, a command"
+    ),
+]
 
 
 @pytest.fixture(scope="module")
@@ -31,7 +34,7 @@ def folder(tmp_path_factory):
     model = bochner.TableRegressor(effort="quick", random_state=0)
     bochner.save(model.fit(X, np.sin(X["a"])), folder / "model.bochner")
     (folder / "out.csv").write_text("prediction\n0.0\n")
-    (folder / "report.html").write_text("<html></html>")
+    (folder / "report.html").write_text('<meta name="generator" content="bochner"></html>')
     return folder
 
 

@@ -81,6 +81,7 @@ def tolerance(name):
     return 1e-3 if "float32" in name else 1e-6
 
 
+@pytest.mark.thorough_cases(r"1e|chain|table|\bevidence\b|^generalised-")
 @pytest.mark.parametrize("factor", FACTORS)
 @pytest.mark.parametrize("name", [*OF_ROWS, *GIVEN])
 def test_units_of_rows(name, factor):
@@ -98,6 +99,7 @@ def kernel(length_scale):
     return ShiftGaussian(length_scale, shift=0.1 * length_scale)
 
 
+@pytest.mark.thorough_cases(r"1e|chain|table|process|\bsigned\b|^generalised-|^ridge, evidence")
 @pytest.mark.parametrize("factor", FACTORS)
 @pytest.mark.parametrize("name", OF_TARGETS)
 def test_units_of_targets(name, factor):
@@ -107,6 +109,7 @@ def test_units_of_targets(name, factor):
     assert_same(found / factor, usual(name), tolerance(name))
 
 
+@pytest.mark.thorough_cases(but=r"\bmany\b|\bgeneralised\b|ridge classifier$")
 @pytest.mark.parametrize("name", LABELLED)
 def test_names_of_classes(name):
     subject = SUBJECTS[name]
@@ -120,6 +123,7 @@ def test_names_of_classes(name):
         np.testing.assert_array_equal(found, expected)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("name", ["table of classes", "learned table of classes"])
 def test_names_of_classes_in_another_order(name):
     subject = SUBJECTS[name]
@@ -139,6 +143,7 @@ WEIGHTED = [
 ]
 
 
+@pytest.mark.thorough_cases("chain|table|signed|generalised$|^ridge.*evidence")
 @pytest.mark.parametrize("name", WEIGHTED)
 def test_a_weight_of_two_is_a_row_twice(name):
     subject = SUBJECTS[name]
@@ -161,6 +166,7 @@ RIDGES = {
 }
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("name", RIDGES)
 def test_numbers_of_threads(name):
     settings, tolerance = RIDGES[name]

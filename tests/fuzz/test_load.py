@@ -12,6 +12,8 @@ import pytest
 
 import bochner
 
+pytestmark = pytest.mark.thorough
+
 
 def fitted():
     rng = np.random.default_rng(0)

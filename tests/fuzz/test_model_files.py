@@ -57,6 +57,11 @@ def _or_refusal(call, argument, refused):
         return None, str(error)
 
 
+@pytest.mark.thorough_cases(
+    "^(kernel|chain$|learned table$|forecaster|generalised$|process(?!.*labels)|table of c)",
+    "^(asymmetric ridge, e|ridge$|ridge, signed|features, (si|fl|po))",
+    "^pipeline, (?!one-hot$|rare|holes|union|head)",
+)
 @pytest.mark.parametrize("name", NAMES)
 def test_changed_files(name, tmp_path):
     refused = [_check(name, tmp_path / "model", number) for number in range(3)]
@@ -71,6 +76,7 @@ def test_many_changed_files(name, tmp_path):
     assert 0.1 < np.mean(refused) < 1.0
 
 
+@pytest.mark.thorough
 @pytest.mark.slow
 @pytest.mark.parametrize("name", NAMES)
 def test_lists_and_arrays_of_other_lengths(name, tmp_path):
@@ -78,6 +84,7 @@ def test_lists_and_arrays_of_other_lengths(name, tmp_path):
         _is_refused(name, tmp_path / "model", *changed)
 
 
+@pytest.mark.thorough_cases("ridge")
 @pytest.mark.parametrize("name", ["ridge", "features", "encoder"])
 def test_bytes(name, tmp_path):
     """Some bytes of the header, and some of the body, with a checksum that is wrong."""

@@ -56,6 +56,7 @@ def _write(monkeypatch, model, path):
         bochner.save(model, path)
 
 
+@pytest.mark.thorough_cases(but=r"encoder|\bpair\b|^features|\bpositive\b")
 @pytest.mark.parametrize(
     "name",
     [

@@ -148,6 +148,7 @@ def test_a_poor_approximation_warns(monkeypatch):
         GaussianProcessRegressor(kernel, **few).fit(rows, np.sin(rows[:, 0]))
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("solver", ["exact", "approximate"])
 def test_the_default_kernel_is_learned_in_the_units_of_the_data(solver):
     rng = np.random.default_rng(0)
@@ -177,6 +178,7 @@ def test_standard_deviations_and_covariances_have_the_scale_of_every_target(sett
     np.testing.assert_allclose(std[:, 1], 30.0 * std[:, 0])
 
 
+@pytest.mark.thorough
 def test_given_noise_is_not_learned_twice():
     """The kernel's noise and ``alpha`` are the noise of standardised targets together."""
     whole, rest = (
@@ -236,6 +238,7 @@ def test_text_and_names_of_kernels_lead_to_what_takes_them(model):
 LABELS = np.digitize(np.sin(X[:, 0]) + 0.2 * RNG.normal(size=80), [-0.4, 0.4])
 
 
+@pytest.mark.thorough_cases(but="two")
 @pytest.mark.parametrize("labels", [LABELS, LABELS > 1], ids=["three", "two"])
 def test_an_exact_classifier_is_that_of_scikit_learn(labels):
     kernel = 2.0 * RBF([1.0, 3.0])
@@ -315,6 +318,7 @@ def fitted():
     yield GaussianProcessRegressor(RBF([1.0, 2.0], "fixed") ** 2)
 
 
+@pytest.mark.thorough
 def test_models_are_saved_and_loaded(tmp_path):
     for model in fitted():
         bochner.save(model, tmp_path / "model")
@@ -358,6 +362,7 @@ def test_an_approximate_process_says_why_it_lacks_attributes_of_an_exact_one():
 FIXED = {"optimizer": None}
 
 
+@pytest.mark.thorough_cases("GaussianProcessRegressor-options0")
 @pytest.mark.parametrize("options", [{}, FIXED, {"solver": "approximate", **FIXED}])
 @pytest.mark.parametrize("cls", [GaussianProcessRegressor, GaussianProcessClassifier])
 def test_kernels_on_named_columns_predict_and_are_saved(cls, options, tmp_path):

@@ -50,6 +50,7 @@ def model_of(name):
 NAMES = ("gaussian", "student_t", "poisson", "negative_binomial", "censored")
 
 
+@pytest.mark.thorough_cases(but="poisson|4000-negative_binomial")
 @pytest.mark.parametrize("name", NAMES)
 @pytest.mark.parametrize("n", [600, pytest.param(4000, marks=pytest.mark.slow)])
 def test_intervals_cover_and_scores_are_near_the_best(name, n):
@@ -105,6 +106,7 @@ def test_counts_that_are_all_zero_have_a_warning_and_low_quantiles():
     assert model.predict_quantiles(X, [0.5]).max() == 0.0
 
 
+@pytest.mark.thorough_cases("softmax")
 @pytest.mark.parametrize("name", ["bernoulli", "softmax", "ordinal"])
 def test_probabilities_are_near_the_true_ones(name):
     rng, X, f = rows(2000, seed=6)
@@ -205,6 +207,7 @@ def test_what_is_impossible_is_refused(call, message):
         call(X, f)
 
 
+@pytest.mark.thorough
 def test_labels_that_nothing_predicts_have_no_strong_signal():
     """The log loss exceeds the entropy by 0.021 on average; without a prior, by 0.031.
 
@@ -220,6 +223,7 @@ def test_labels_that_nothing_predicts_have_no_strong_signal():
     assert np.mean(losses) < np.log(2.0) + 0.026
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("d", [2, 3])
 def test_labels_without_errors_are_predicted_with_confidence(d):
     """The signal is bounded: without a bound, the posterior reaches from one class to the other."""

@@ -43,6 +43,7 @@ def test_normal_targets_have_the_evidence_of_their_precisions(scale):
     assert_allclose(at[: 2 if scale is None else 1], best[: 2 if scale is None else 1], atol=1e-3)
 
 
+@pytest.mark.thorough_cases(but="median")
 @pytest.mark.parametrize(
     ("likelihood", "length_scale"),
     [
@@ -66,6 +67,7 @@ def test_a_factor_of_fractional_weights_is_a_unit_of_the_scale(likelihood, lengt
     assert_allclose(other.log_evidence_, one.log_evidence_, rtol=1e-8)
 
 
+@pytest.mark.thorough_cases(but="median")
 @pytest.mark.parametrize("length_scale", ["median", "evidence"])
 @pytest.mark.parametrize("model", [KernelGLMRegressor, KernelGLMClassifier])
 def test_counts_of_few_distinct_rows_are_repeated_rows(model, length_scale):

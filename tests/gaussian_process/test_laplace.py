@@ -84,6 +84,7 @@ def hessian(function, x, step=1e-4):
     return found
 
 
+@pytest.mark.thorough_cases("SoftmaxLikelihood")
 @every
 def test_the_mode_and_the_evidence_are_those_of_the_definition(likelihood, y):
     weight = np.random.default_rng(1).uniform(0.2, 2.0, N)

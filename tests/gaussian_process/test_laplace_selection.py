@@ -84,6 +84,7 @@ def selected(kernel, rows, likelihood, names=(), seed=0, q=64):
     return select_latent_kernel(kernel, problem, q, np.random.default_rng(seed))
 
 
+@pytest.mark.thorough
 def test_length_scales_of_a_known_process_of_counts_are_recovered():
     """The mean of the logarithms over draws, by its standard error."""
     true = np.array([0.7, 2.0])
@@ -107,6 +108,7 @@ def counts(n=200, seed=0):
     return points, rng.poisson(np.exp(1.0 + np.sin(3.0 * points[:, 0]) + 0.5 * points[:, 1]))
 
 
+@pytest.mark.thorough
 def test_sums_are_learned_for_classes_and_other_kernels_stay():
     points, y = counts(120)
     labels = np.digitize(y, [2, 5])

@@ -37,6 +37,7 @@ def levels(rng, n, counts=(2, 3, 12, 30)):
     return np.hstack([*blocks, rng.normal(size=(n, 1))])
 
 
+@pytest.mark.thorough_cases("-120-cityblock")
 @pytest.mark.parametrize("metric", ["cityblock", "euclidean", "sqeuclidean"])
 @pytest.mark.parametrize("scale", [1e-120, 1.0, 1e120])
 def test_columns_of_levels(metric, scale):

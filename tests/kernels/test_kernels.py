@@ -23,6 +23,7 @@ X, Y = RNG.normal(size=(9, 3)), RNG.normal(size=(5, 3))
 SCALES = (0.5, 1.0, 2.5)
 
 
+@pytest.mark.thorough_cases(r"100\.0")
 @pytest.mark.parametrize("nu", [1e2, 1e4, 1e6])
 def test_matern_tends_to_gaussian(nu):
     # The first correction is of order 1 / nu.

@@ -165,6 +165,7 @@ def test_parameters_that_are_not_there(kernel, params, message):
     assert model.kernel == kernel
 
 
+@pytest.mark.thorough
 def test_inner_products_on_different_columns_add(tmp_path):
     near = FRAME * [0.05, 1, 0.2, 1, 0.2]
     k = Polynomial(2, 1.0).on(["temperature", "wind"]) + Polynomial(3, 0.5).on("hour")

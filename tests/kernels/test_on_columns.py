@@ -100,6 +100,7 @@ def test_what_is_no_column(columns, message):
         Gaussian().on(columns)
 
 
+@pytest.mark.thorough
 def test_a_signed_kernel_is_designed_for_its_columns():
     # Far apart in other columns, rows are near in these: their measure is that of these alone.
     wide = np.c_[X[:, :2], 1e3 * X[:, 2:]]

@@ -32,11 +32,13 @@ FITTED = [
 ]
 
 
+@pytest.mark.thorough_cases("iid|qmc|5d|20d")
 @pytest.mark.parametrize(("case", "scheme", "decomposition"), BY_TURNS, ids=str)
 def test_samples_are_unbiased_on_both_sides(case, scheme, decomposition):
     laws.check_unbiased(case, decomposition, scheme)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("decomposition", DECOMPOSITIONS)
 @pytest.mark.parametrize(("case", "scheme"), FITTED, ids=str)
 def test_fitted_masses_give_the_kernel_on_both_sides(case, decomposition, scheme):
@@ -48,6 +50,7 @@ def test_the_mass_is_the_value_at_zero(case):
     laws.check_mass(case)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("decomposition", DECOMPOSITIONS)
 @pytest.mark.parametrize("scheme", ["iid", "qmc"])
 def test_functions_of_the_lag_are_sampled_within_their_error(decomposition, scheme):
@@ -55,6 +58,7 @@ def test_functions_of_the_lag_are_sampled_within_their_error(decomposition, sche
     laws.check_unbiased(laws.DRIFT, decomposition, scheme, distances=reach)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("scheme", ["iid", "orthogonal"])
 def test_few_frequencies_are_unbiased(scheme):
     laws.check_few_frequencies(scheme)
@@ -64,6 +68,7 @@ def test_amplitudes_and_phases_are_those_of_the_measure():
     phase_factor_laws.check_weights()
 
 
+@pytest.mark.thorough
 def test_products_keep_the_rate_of_quasi_random_points():
     laws.check_products_keep_their_rate()
 

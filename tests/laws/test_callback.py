@@ -33,6 +33,7 @@ def fit(name, callback=None):
     return subject.build().fit(X, y, callback=callback)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("name", LONG)
 def test_steps_are_told_and_change_nothing(name):
     steps = []
@@ -46,6 +47,7 @@ def test_steps_are_told_and_change_nothing(name):
         steps[0].stage = "another"
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("name", LONG)
 def test_a_stopped_fit_is_a_fit(name):
     whole, steps = [], []
@@ -60,6 +62,7 @@ def test_a_stopped_fit_is_a_fit(name):
     assert np.isfinite(getattr(model, "predict_proba", model.predict)(X)).all()
 
 
+@pytest.mark.thorough_cases(r"\bof\b|\blocal\b")
 @pytest.mark.parametrize("name", LONG)
 def test_an_error_of_a_callback_is_raised(name):
     def fail(step):

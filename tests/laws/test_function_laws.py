@@ -36,6 +36,7 @@ def test_samples_of_counts(name):
     assert_moments(values, mean, std)
 
 
+@pytest.mark.thorough
 def test_functions_of_learned_kernels():
     model = LearnedKernelRegressor(
         8, random_state=0, chains=Chains(n_burn_in=10, n_samples=40, n_chains=1)

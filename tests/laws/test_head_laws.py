@@ -29,6 +29,7 @@ def test_ridge_is_kernel_ridge(fit_intercept, n_components):
     laws.check_ridge(fit_intercept, n_components)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("repetitions", [60, pytest.param(1000, marks=pytest.mark.slow)])
 def test_coverage(repetitions):
     laws.check_coverage(repetitions)

@@ -39,6 +39,7 @@ def test_units_do_not_matter_to_any_model(kind, model):
     laws.units_do_not_matter(kind, model, 1, 100)
 
 
+@pytest.mark.thorough_cases(but=r"\bof\b")
 @pytest.mark.parametrize(
     "name", ["two cells of labels", pytest.param("four random classes", marks=pytest.mark.thorough)]
 )

@@ -36,6 +36,7 @@ def _cases(*names):
     ]
 
 
+@pytest.mark.thorough_cases("100|120")
 @pytest.mark.parametrize(
     ("name", "n"),
     [*QUICK.items(), *(pytest.param(*c, marks=pytest.mark.thorough) for c in THOROUGH.items())],

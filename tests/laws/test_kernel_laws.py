@@ -33,6 +33,7 @@ def name(value):
     return getattr(value, "__name__", str(value))
 
 
+@pytest.mark.thorough_cases(but="2d")
 @pytest.mark.parametrize(("case", "check"), SYMMETRIC, ids=name)
 def test_kernel(case, check):
     check(case)
@@ -43,12 +44,14 @@ def test_locally_stationary_or_asymmetric_kernel(case, check):
     check(case)
 
 
+@pytest.mark.thorough_cases(but="2d")
 @pytest.mark.parametrize("case", BILINEAR_CASES, ids=str)
 def test_kernel_of_mapped_inputs(case):
     for check in laws.EVERY if case.kernel.is_symmetric else laws.ASYMMETRIC:
         check(case)
 
 
+@pytest.mark.thorough_cases(but="2d")
 @pytest.mark.parametrize("case", MODULATED_CASES, ids=str)
 def test_kernel_of_waves_with_amplitudes(case):
     # The repr of thousands of waves tells no more than how many there are.
@@ -56,12 +59,14 @@ def test_kernel_of_waves_with_amplitudes(case):
         check(case)
 
 
+@pytest.mark.thorough_cases(but="2d")
 @pytest.mark.parametrize("case", HARMONIZABLE_CASES, ids=str)
 def test_kernel_of_correlated_frequencies(case):
     for check in laws.EVERY:
         check(case)
 
 
+@pytest.mark.thorough_cases("1d")
 @pytest.mark.parametrize("case", FINITE_CASES, ids=str)
 def test_kernel_of_finitely_many_frequencies(case):
     for check in laws.EVERY:

@@ -20,12 +20,14 @@ SPARSE = [case for case in CASES if isinstance(case.kernel, kernels.Anova)]
 ALPHA = FAMILY_ALPHA / (len(ISOTROPIC) + len(PRODUCTS) + len(SPARSE))
 
 
+@pytest.mark.thorough_cases(but="2d")
 @pytest.mark.parametrize("check", CHECKS, ids=lambda check: check.__name__)
 @pytest.mark.parametrize("case", CASES, ids=str)
 def test_measure(case, check):
     check(case)
 
 
+@pytest.mark.thorough_cases(but="2d")
 @pytest.mark.parametrize("case", ISOTROPIC, ids=str)
 def test_radius(case):
     measure_laws.check_radius(case, ALPHA)

@@ -48,6 +48,7 @@ def test_every_estimator_with_weights_is_here():
         assert takes == (name in WEIGHTED or subject.right), name
 
 
+@pytest.mark.thorough_cases(but="ridge$|ridge classifier$")
 @pytest.mark.parametrize("name", WEIGHTED)
 def test_weights_reach_the_estimator(name):
     subject = SUBJECTS[name]
@@ -57,6 +58,7 @@ def test_weights_reach_the_estimator(name):
     np.testing.assert_array_equal(model.fit(X, y, sample_weight=WEIGHT).predict(X), expected)
 
 
+@pytest.mark.thorough_cases(but="ridge")
 @pytest.mark.parametrize("name", ["ridge", "ridge classifier", "table", "chain"])
 def test_weights_of_folds_are_those_of_their_rows(name):
     subject = SUBJECTS[name]
@@ -75,6 +77,7 @@ def test_weights_of_folds_are_those_of_their_rows(name):
     np.testing.assert_array_equal(found["test_score"], expected)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("given", ["groups", "time"])
 def test_groups_and_times_reach_tables(given):
     table = pd.DataFrame(X, columns=["a", "b", "c"])

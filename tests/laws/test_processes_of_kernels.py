@@ -26,6 +26,8 @@ from bochner.kernels import (
     White,
 )
 
+pytestmark = pytest.mark.thorough
+
 N_EXACT, FEW, MANY, NEW = 300, 280, 600, 150
 
 KERNELS = {

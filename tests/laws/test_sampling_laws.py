@@ -42,18 +42,24 @@ AT_LENGTH = pytest.mark.parametrize(
 )
 
 
+@pytest.mark.thorough_cases(but="2d")
 @AT_LENGTH
 @pytest.mark.parametrize("case", CASES, ids=str)
 def test_independent_draws(case, seeds, m):
     laws.check_iid(case, seeds, m)
 
 
+@pytest.mark.thorough_cases(
+    r"\b(1|5|20)d-|-(qmc|structured)-",
+    r"^2d-RationalQuadratic\(length_scale=0.8, alpha=3.0\)-lattice-50-",
+)
 @AT_LENGTH
 @pytest.mark.parametrize(("case", "scheme"), BY_TURNS, ids=str)
 def test_dependent_draws(case, scheme, seeds, m):
     laws.check_unbiased(case, scheme, seeds, m)
 
 
+@pytest.mark.thorough_cases(but="2d")
 @pytest.mark.parametrize(("case", "scheme"), PAIRS, ids=str)
 def test_at_zero(case, scheme):
     laws.check_at_zero(case, scheme)
@@ -83,16 +89,19 @@ SERVED = [
 ]
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(("scheme", "block"), SERVED, ids=str)
 def test_rows_are_uniform(scheme, block):
     laws.check_marginals(scheme, block)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("scheme", laws.SCHEMES)
 def test_blocks_are_independent(scheme):
     laws.check_streams(scheme)
 
 
+@pytest.mark.thorough_cases(but=r"2$|Gaussian\(|iid|qmc|lattice|orthogonal|structured")
 @pytest.mark.parametrize("dim", [2, 5])
 @pytest.mark.parametrize("scheme", laws.SCHEMES)
 @pytest.mark.parametrize("kernel", [Exponential(0.8), Matern(0.8, nu=2.5), Gaussian(0.8)], ids=str)

@@ -1,5 +1,6 @@
 """scikit-learn's own checks."""
 
+import pytest
 from sklearn.base import RegressorMixin
 from sklearn.utils.estimator_checks import parametrize_with_checks
 from spectral.few_designs import design_roughly
@@ -29,6 +30,9 @@ class PairsWithThemselves(bochner.AsymmetricPairRidge):
         return super().predict(X, X)
 
 
+@pytest.mark.thorough_cases(
+    r"^\w+\((alpha|associated|expectation|kernel|length_scale|likelihood)|^Similarity.*-check_(transformer_data_not|pipeline)|^KernelGLM.*sparse|^KernelGLMC.*train",
+)
 @parametrize_with_checks(
     [
         bochner.FourierFeatures(n_components=64),

@@ -17,6 +17,7 @@ def test_radii_follow_their_law():
     laws.check_radii()
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("place", laws.places())
 def test_errors_are_those_of_orthogonal_blocks(place):
     laws.check_error(place)

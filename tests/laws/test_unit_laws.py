@@ -36,33 +36,39 @@ NUMBERS = laws.REGRESSORS + laws.ROBUST + laws.INDEFINITE
 some_tables = ("case", "n_seeds")
 
 
+@pytest.mark.thorough_cases(r"\bkernel\b|\blocally\b")
 @pytest.mark.parametrize("case", once(NUMBERS + laws.CLASSIFIERS))
 def test_counts_are_repeated_rows(case):
     laws.check_counts_are_repeated_rows(case)
 
 
+@pytest.mark.thorough_cases(but=r"ridge|\bt\b|normal targets$")
 @pytest.mark.parametrize("case", once(NUMBERS))
 def test_a_factor_of_weights_is_a_unit_of_the_noise(case):
     laws.check_factors_of_weights(case)
 
 
+@pytest.mark.thorough_cases(but=r"40|ridge-8|\bwith\b|^normal targets-")
 @pytest.mark.parametrize("kind", ["weights", "few rows"])
 @pytest.mark.parametrize(some_tables, tables(laws.REGRESSORS))
 def test_deviations_are_those_of_fresh_rows(case, n_seeds, kind):
     laws.check_deviations_hold(case, kind, n_seeds)
 
 
+@pytest.mark.thorough_cases(but=r"40|\bby\b")
 @pytest.mark.parametrize("n_classes", [2, 3])
 @pytest.mark.parametrize(some_tables, tables(laws.SCORED))
 def test_no_label_beats_its_entropy(case, n_seeds, n_classes):
     laws.check_nothing_beats_the_entropy(case, n_classes, n_seeds)
 
 
+@pytest.mark.thorough_cases(but=r"40|\bby\b")
 @pytest.mark.parametrize(some_tables, tables(laws.SCORED))
 def test_losses_of_few_rows_are_those_of_fresh_ones(case, n_seeds):
     laws.check_loss_of_few_rows(case, n_seeds)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(some_tables, tables(laws.REGRESSORS[5:6]))
 def test_errors_of_few_rows_are_those_of_fresh_ones(case, n_seeds):
     laws.check_error_of_few_rows(case, n_seeds)

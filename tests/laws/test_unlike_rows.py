@@ -58,6 +58,7 @@ def cases():
     return [pytest.param(*pair, marks=() if pair in quick else thorough) for pair in pairs]
 
 
+@pytest.mark.thorough_cases(r"\bin\b|correlated|interaction")
 @pytest.mark.parametrize(("kind", "unlike"), cases())
 def test_intervals_contain_their_share(kind, unlike):
     check_coverage(kind, unlike)
@@ -120,6 +121,7 @@ def check_beyond(kind="linear", factor=2.0, seed=0):
     assert np.mean((upper - lower)[far]) > 1.2 * np.mean((upper - lower)[~far])
 
 
+@pytest.mark.thorough_cases(but=r"2\.0-linear")
 @pytest.mark.parametrize("kind", some(KINDS, "linear"))
 @pytest.mark.parametrize("factor", some([1.5, 2.0, 3.0], 2.0))
 def test_intervals_beyond_the_range(kind, factor):
@@ -155,6 +157,7 @@ def classes_of(kind, seed):
     return laws.classes(kind, seed)
 
 
+@pytest.mark.thorough_cases(r"\bin\b|correlated|interaction")
 @pytest.mark.parametrize(("kind", "unlike"), cases())
 def test_probabilities_of_unknown_entries(kind, unlike):
     check_classes(kind, unlike)

@@ -97,6 +97,7 @@ def test_a_wave_along_one_input_is_found_at_once():
     assert (near & (omega[:, 0] == 0.0) & (omega[:, 2] == 0.0)).any()
 
 
+@pytest.mark.thorough
 def test_the_evidence_tells_sums_from_functions_of_all_inputs(monkeypatch):
     monkeypatch.setattr(chain_plan, "_TRIAL_ROUNDS", 40)
     settings = replace(SETTINGS, n_frequencies=20, structures=(SPARSE, DENSE))
@@ -142,6 +143,7 @@ def test_the_trial_counts_in_the_time_of_the_chains(monkeypatch):
     assert seen == [59.0]
 
 
+@pytest.mark.thorough
 def test_chains_in_processes_are_reported_when_they_are_finished():
     said = []
     settings = replace(SETTINGS, n_chains=2, n_jobs=2, n_burn_in=1, n_samples=1)

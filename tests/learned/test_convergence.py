@@ -56,6 +56,7 @@ def test_arviz_agrees(kind, n_draws):
         assert effective_sample_size(chains) == pytest.approx(float(ess), rel=1e-8)
 
 
+@pytest.mark.thorough_cases(but=r"-0\.5")
 @pytest.mark.parametrize("phi", PHIS)
 def test_effective_sample_size_tells_the_error_of_a_mean(phi):
     rng, n_seeds = np.random.default_rng(100 + int(10 * phi)), 600

@@ -99,6 +99,7 @@ def z_scores(jumps, seed=0):
     return change.mean(axis=0) / (change.std(axis=0) / np.sqrt(N_REPLICATES))
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("jumps", [0.5, 1.0])
 def test_jumps_keep_the_prior(jumps):
     assert np.abs(z_scores(jumps)).max() < BOUND

@@ -88,6 +88,7 @@ def some_mixture(dim=3, m=12):
 
 
 # The factor alpha at a value on either side of one, where its loss would not show.
+@pytest.mark.thorough
 @pytest.mark.parametrize("concentration", [0.25, 3.0])
 def test_partitions_are_visited_as_their_posterior_says(concentration, sweeps=5000):
     """A chain at fixed frequencies visits the 15 partitions as often as their posterior says."""
@@ -108,6 +109,7 @@ def test_partitions_are_visited_as_their_posterior_says(concentration, sweeps=50
     assert np.max(standard_errors(hits) / error) < 2.0
 
 
+@pytest.mark.thorough
 def test_the_prior_partition_is_the_restaurants(m=30, n=2000):
     """The number of components and the chance of a shared one, by their exact moments."""
     concentration = 1.7
@@ -193,6 +195,7 @@ def standard_errors(chain):
     return np.sqrt(np.maximum(variance, covariances[0] / n) / n)
 
 
+@pytest.mark.thorough
 def test_sweeps_and_redraws_have_the_models_joint_law(n=8000):
     rng = np.random.default_rng(20)
     forward = np.array([functions(*sample_prior(rng, PLANE_PRIOR, M)) for _ in range(n)])

@@ -111,11 +111,13 @@ def rmse(learned, true, rows, others):
     return float(np.sqrt(np.mean((known - true(rows, others)) ** 2)))
 
 
+@pytest.mark.thorough_cases("30|33|36|39|42|45|48|51|54|57")
 @pytest.mark.parametrize("seed", SEEDS)
 def test_the_bound_never_falls_and_its_factors_are_laws(seed, monkeypatch):
     assert_exact(monkeypatch, seed)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     ("parts", "seed"),
     [

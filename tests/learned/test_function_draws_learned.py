@@ -59,6 +59,7 @@ def test_covariances_are_those_of_the_mixture(name):
     assert_allclose(cov, scale * expected, rtol=1e-4, atol=1e-4 * scale)
 
 
+@pytest.mark.thorough
 @every
 def test_functions_have_the_joint_posterior(name):
     model = fitted(name)
@@ -74,6 +75,7 @@ def test_functions_have_the_joint_posterior(name):
     assert_moments(model.sample_y(NEW, COUNT, random_state=2), mean, cov)
 
 
+@pytest.mark.thorough
 def test_functions_of_locally_stationary_kernels_have_the_joint_posterior():
     model = some_model()
     inputs = model._scaling.centre + model._scaling.scale * np.linspace(-1.0, 1.0, 5)[:, None]

@@ -23,11 +23,13 @@ ROUNDS = {name: 20 for name in chains.SAMPLERS if name.startswith(("matched", "g
 ROUNDS["polya-gamma-matched"] = 20
 
 
+@pytest.mark.thorough_cases(but="regression-sparse$")
 @pytest.mark.parametrize("name", [name for name in chains.SAMPLERS if name not in ALIKE])
 def test_rounds_and_redraws_have_the_models_joint_law(name):
     chains.check_joint(chains.SAMPLERS[name], n_rounds=ROUNDS.get(name, 50), alpha=ALPHA)
 
 
+@pytest.mark.thorough_cases("dense-hmc|gamma-dense")
 @pytest.mark.slow
 @pytest.mark.parametrize("name", chains.SAMPLERS)
 def test_they_have_it_in_long_chains(name):

@@ -186,6 +186,7 @@ def quadrature(case, precision):
     return density.ravel() @ values / density.sum()
 
 
+@pytest.mark.thorough
 def test_trajectories_leave_the_posterior_as_it_is(n=3000, step_size=0.9):
     case, precision = problem(n=5, d=1, m=2), 0.5
     rng, rows = np.random.default_rng(3), case.rows()

@@ -88,6 +88,7 @@ def test_another_draw_than_best_and_last_is_refused(models):
         models["sparse"].features("first")
 
 
+@pytest.mark.thorough
 def test_the_kernel_serves_other_models(models):
     kernel = models["sparse"].kernel_
     machine = SVC(kernel=kernel, C=10.0).fit(X, LABELS)
@@ -119,6 +120,7 @@ def found():
     return learned_of(COARSE, additive(COARSE) + 0.1 * rng.normal(size=300))
 
 
+@pytest.mark.thorough
 def test_relevant_inputs_are_found(found):
     relevance, _ = found
     assert relevance.importance[:3].min() > 4.0 * relevance.importance[3:].max()
@@ -126,6 +128,7 @@ def test_relevant_inputs_are_found(found):
     assert_allclose(relevance.importance.sum(), 1.0)
 
 
+@pytest.mark.thorough
 def test_inputs_that_act_together_stand_out(found):
     _, shares = found
     assert_array_equal(shares, shares.T)
@@ -136,6 +139,7 @@ def test_inputs_that_act_together_stand_out(found):
     assert alone[0] > 3.0 * alone[3:].max()
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     ("scale", "shift", "factor"),
     [(np.array([4.0, 0.5, 2.0**20, 2.0**-20, 1.0, 8.0]), 0.0, 1.0), (1.0, 0.0, -64.0)],

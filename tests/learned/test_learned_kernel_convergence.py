@@ -15,6 +15,8 @@ from bochner.learned.learned_kernel import Convergence
 from bochner.learned.learned_kernel_fit import warn_of_convergence
 from bochner.learned.trace import effective_sample_size, split_rhat
 
+pytestmark = pytest.mark.thorough
+
 
 def test_the_warning_points_at_the_users_line():
     with pytest.warns(ConvergenceWarning) as caught:

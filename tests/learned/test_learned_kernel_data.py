@@ -78,6 +78,7 @@ def assert_regressor(inputs, y, **parameters):
     return model
 
 
+@pytest.mark.thorough_cases(but="dense|sparse")
 @pytest.mark.parametrize("variant", VARIANTS)
 @pytest.mark.parametrize("name", TABLES)
 def test_regression(name, variant):
@@ -94,6 +95,7 @@ def test_regression(name, variant):
     assert_regressor(inputs, y, **VARIANTS[variant])
 
 
+@pytest.mark.thorough_cases(but="regressor")
 @pytest.mark.parametrize("make", [regressor, classifier])
 def test_float32_features_are_near_float64(make):
     """From the same seed; few rounds, as decisions may differ in the end."""
@@ -123,6 +125,7 @@ CLASSES = {
 }
 
 
+@pytest.mark.thorough_cases(r"dense|float32|\bof\b")
 @pytest.mark.parametrize("variant", ["sparse", "dense", "float32"])
 @pytest.mark.parametrize("name", CLASSES)
 def test_classification(name, variant):

@@ -53,6 +53,7 @@ def of_one_chain(model, index):
     return one
 
 
+@pytest.mark.thorough
 def test_error_and_scale_are_those_of_left_out_rows():
     model, block = fitted(regressor(**CHAINS), Y, WEIGHT)
     each = [of_one_chain(model, k).predict(X, return_std=True) for k in range(3)]
@@ -74,6 +75,7 @@ def test_error_and_scale_are_those_of_left_out_rows():
     assert_allclose(samples.std(axis=1), std[:5], rtol=0.08)
 
 
+@pytest.mark.thorough
 def test_temperature_and_log_loss_are_those_of_left_out_rows():
     model, block = fitted(classifier(**CHAINS), THREE, WEIGHT)
     each = np.array([of_one_chain(model, k).predict_proba(X) for k in range(3)])
@@ -113,6 +115,7 @@ def test_a_chain_does_not_depend_on_the_rows_that_it_leaves_out():
         assert np.allclose(one, two, rtol=1e-6) == are_equal
 
 
+@pytest.mark.thorough
 @pytest.mark.filterwarnings("ignore:The chain has not converged")
 def test_few_rows_and_trends_leave_nothing_out(tmp_path):
     for model in (
@@ -129,6 +132,7 @@ def test_few_rows_and_trends_leave_nothing_out(tmp_path):
     assert_array_equal(again.predict_proba(X), model.predict_proba(X))
 
 
+@pytest.mark.thorough
 def test_many_rows_pool_the_draws():
     rng = np.random.default_rng(0)
     inputs = rng.uniform(-2.0, 2.0, size=(600, 2))
@@ -144,6 +148,7 @@ def test_many_rows_pool_the_draws():
     assert labels.score(new, np.sin(2.0 * new[:, 0]) * new[:, 1] > 0.0) > 0.93
 
 
+@pytest.mark.thorough
 def test_intervals_of_data_from_the_model_hold():
     """Sums of waves with the prior's weights and noise; new rows of twelve tables."""
     n_inside = n_rows = 0

@@ -97,6 +97,7 @@ def test_the_noise_is_the_posterior_mean(fit):
     assert_allclose(model.noise_variance_, variance, rtol=1e-9)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("trend", [1, 2])
 def test_exact_polynomials_are_continued_far_beyond_the_data(trend):
     rng = np.random.default_rng(3)

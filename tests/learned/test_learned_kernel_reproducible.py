@@ -17,7 +17,10 @@ from numpy.testing import assert_allclose
 
 from bochner.learned import chain_run
 
-pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+pytestmark = [
+    pytest.mark.thorough,
+    pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning"),
+]
 RNG = np.random.default_rng(8)
 ESTIMATORS = {"regressor": (regressor, Y), "classifier": (classifier, THREE)}
 each_estimator = pytest.mark.parametrize("name", ESTIMATORS)

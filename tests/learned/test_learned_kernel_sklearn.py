@@ -32,6 +32,11 @@ LITTLE = {"n_frequencies": 10, "chains": Chains(5, 5, 2, thin=1)}
 MORE = {"n_frequencies": 10, "chains": Chains(12, 5, 2, thin=1)}
 
 
+@pytest.mark.thorough_cases(
+    r"^Locally|memmap|is_fitted",
+    r"_(dtype|object|pip|nan|pickle|idem|pos|train|in$|y_2d|int|classes|.*dense_)",
+    r"^\w+C.*(dict|dont|self|over|contig|1d$|y$|inv|list)",
+)
 @parametrize_with_checks(
     [
         LearnedKernelRegressor(**MORE, structure="dense"),
@@ -49,7 +54,7 @@ def test_estimator(estimator, check):
     [
         ({"n_frequencies": 0}, ValueError, "n_frequencies must be at least 1, got 0"),
         ({"n_frequencies": 2.0}, TypeError, "n_frequencies must be an integer, got 2.0"),
-        ({"chains": 3}, TypeError, "chains must be an object bochner.learned.Chains .*got 3"),
+        ({"chains": 3}, TypeError, "chains must be a bochner.learned.Chains .*got 3"),
         ({"structure": "full"}, ValueError, "structure must be one of 'auto', .*, got 'full'"),
         ({"structure": None}, TypeError, "structure must be one of 'auto', .*, got None"),
         ({"sampler": "nuts"}, ValueError, "sampler must be one of 'auto', .*, got 'nuts'"),
@@ -126,6 +131,7 @@ def test_classes_are_refused_where_they_are_no_classes():
 TRAJECTORIES = (Hamiltonian(), PrecisionWalk(), PriorParameters())
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     ("names", "objects"),
     [

@@ -94,6 +94,7 @@ def own_noise(draws, index, inputs):
     return draws.noise_variance[index] * np.exp(field)
 
 
+@pytest.mark.thorough_cases("grid|windows")
 def test_predictions_are_the_mixture_of_the_draws(model):
     """Mean, deviation and noise of every draw, from features written wave by wave."""
     draws, at = model.learned_[0].draws, NEW * UNITS + PLACE
@@ -147,6 +148,7 @@ def test_signal_std_is_the_priors(model):
     assert_allclose(model.signal_std(at), model.target_scale_ * total, rtol=1e-9)
 
 
+@pytest.mark.thorough
 def test_noise_alone_varies_where_asked():
     model = modulated(structure="sparse", envelope="noise").fit(X, Y)
     assert isinstance(model.kernel_, SpectralMixture)
@@ -216,6 +218,7 @@ def simulated(n, seed):
     return x[:, None], signal + noise * rng.normal(size=n), envelope, noise
 
 
+@pytest.mark.thorough
 def test_known_envelopes_of_signal_and_noise_are_found():
     inputs, y, envelope, noise = simulated(300, 0)
     model = LocallyStationaryRegressor(

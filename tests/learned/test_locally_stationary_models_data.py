@@ -30,6 +30,7 @@ VARIANTS = {
 }
 
 
+@pytest.mark.thorough_cases(r"\bsixty\b|hmc|grid")
 @pytest.mark.parametrize("variant", ["learned", "hmc", "grid", "printed"])
 @pytest.mark.parametrize("name", ["one input", "sixty inputs"])
 def test_classes_as_they_come(name, variant):

@@ -8,6 +8,8 @@ from scipy.integrate import quad
 
 from bochner.learned.chain_state import InverseGammaNoise
 
+pytestmark = pytest.mark.thorough
+
 NOISES = [InverseGammaNoise(0.7, 0.2), InverseGammaNoise(3.0, 5.0)]
 FITS = [(4.0, 11.0), (0.3, 6.0)]
 BOTH = pytest.mark.parametrize("noise", NOISES, ids=["vague", "narrow"])

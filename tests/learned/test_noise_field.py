@@ -14,10 +14,12 @@ FAMILY_ALPHA = 1e-3
 X = np.random.default_rng(3).normal(size=(20, 2))
 
 
+@pytest.mark.thorough
 def test_moves_and_redraws_have_the_models_joint_law():
     noise_field_laws.check_field(noise_field_laws.WEIGHT, 20, 30, 2000, alpha=FAMILY_ALPHA / 2)
 
 
+@pytest.mark.thorough
 def test_the_chain_and_redraws_have_the_models_joint_law():
     noise_field_laws.check_chain(20, 25, 2000, alpha=FAMILY_ALPHA / 2)
 
@@ -49,6 +51,7 @@ class StillField(NoiseField):
         return self.omega, self.prior
 
 
+@pytest.mark.thorough
 def test_the_spread_has_its_law_given_the_weights():
     """Given 2K weights, the square of the spread has an inverse gamma law of the shape 1 + K."""
     rng = np.random.default_rng(6)

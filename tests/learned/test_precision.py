@@ -30,6 +30,7 @@ def functions(t):
     return np.column_stack((t, t**2, np.tanh(t), *(t < edge for edge in edges)))
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     "noise", [InverseGammaNoise(0.7, 0.2), KnownNoise()], ids=["unknown", "known"]
 )

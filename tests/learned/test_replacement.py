@@ -148,6 +148,7 @@ CASES = {
 }
 
 
+@pytest.mark.thorough_cases("1|64|^unknown noise-")
 @pytest.mark.parametrize("block_size", [1, 7, 64])
 @pytest.mark.parametrize(("noise", "settings"), CASES.values(), ids=CASES.keys())
 def test_blocks_are_the_chain_of_one_at_a_time(noise, settings, block_size):

@@ -106,6 +106,7 @@ def test_masses_are_those_of_the_split():
         assert_allclose(sum(part.weights), np.mean(np.maximum(signed, 0.0) + shift), rtol=1e-10)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("way", WAYS)
 def test_features_are_unbiased(way, monkeypatch):
     assert_unbiased(monkeypatch, way)
@@ -214,6 +215,7 @@ def test_what_is_refused(parameters, given, message):
         (SimilarityFeatures if "inference" in parameters else model)(**parameters).fit(X, **given)
 
 
+@pytest.mark.thorough
 def test_similarities_that_no_kernel_explains_are_told():
     rng = np.random.default_rng(0)
     X = rng.normal(size=(40, 2))

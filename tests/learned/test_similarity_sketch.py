@@ -22,6 +22,7 @@ def test_rows_are_different_and_as_many_as_there_are(n):
     assert len(set(chosen.tolist())) == len(chosen)
 
 
+@pytest.mark.thorough
 def test_the_next_row_is_drawn_by_its_squared_distance():
     # All but two rows are at zero, and those are hardly ever among the first ten of ten thousand.
     rows = np.zeros((10_000, 2))

@@ -171,6 +171,7 @@ def assert_same_means(first, first_error, second, second_error):
     assert np.max(np.abs(z)) < stats.norm.isf(FAMILY_ALPHA / (2.0 * len(z)))
 
 
+@pytest.mark.thorough
 def test_refreshes_and_redraws_keep_the_hyperprior(n=6000, m=5):
     """Parameters given frequencies, frequencies given parameters: the prior's law stays."""
     rng = np.random.default_rng(11)

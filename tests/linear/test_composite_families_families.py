@@ -96,6 +96,7 @@ def test_families_start_at_their_kernel(name):
     assert_allclose(family.kernel(family.origin)(X), KERNELS[name](X), rtol=1e-10)
 
 
+@pytest.mark.thorough_cases("product of a sum|sum in a multiple-True")
 @pytest.mark.parametrize("is_factor", [False, True])
 @pytest.mark.parametrize("name", KERNELS)
 def test_draws_are_unbiased_for_the_moved_kernel(name, is_factor):

@@ -56,6 +56,7 @@ def test_the_inertia_of_a_difference_of_inner_products():
     assert spectrum.negative_share == pytest.approx(-values[:2].sum() / np.abs(values).sum())
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     ("kernel", "rows"),
     [
@@ -77,6 +78,7 @@ def test_a_positive_definite_kernel_has_no_negative_eigenvalue(kernel, rows):
     assert "negative part" not in str(found)
 
 
+@pytest.mark.thorough
 def test_a_kernel_that_is_zero_at_zero_is_half_negative():
     # The trace is zero, so that positive and negative eigenvalues have the same sum.
     spectrum = diagnosis(kernels.DeltaGaussian(), X).spectrum
@@ -99,6 +101,7 @@ def test_asymmetry():
     assert again.asymmetry == pytest.approx(0.0, abs=1e-15)
 
 
+@pytest.mark.thorough
 def test_rows_outside_the_domain_are_no_error():
     rows = SPHERE.copy()
     rows[[3, 50, 51]] *= 2.0
@@ -150,6 +153,7 @@ def test_at_most_a_thousand_rows_are_looked_at():
     )
 
 
+@pytest.mark.thorough_cases("tl1")
 @pytest.mark.parametrize("n", [2, 3, 7, 8, 9])
 @pytest.mark.parametrize(
     "kernel", ["gaussian", "tl1", difference], ids=["gaussian", "tl1", "function"]
@@ -188,6 +192,7 @@ ADVICE = {
 }
 
 
+@pytest.mark.thorough
 @pytest.mark.filterwarnings("ignore:The features approximate the kernel badly")
 @pytest.mark.parametrize(("kernel", "rows", "words"), ADVICE.values(), ids=ADVICE)
 def test_advice_names_what_exists_and_takes_the_kernel(kernel, rows, words):

@@ -43,6 +43,7 @@ MEASURES = {
 }  # fmt: skip
 
 
+@pytest.mark.thorough_cases("lag|sum")
 @pytest.mark.parametrize(("kernel", "sign", "measure"), MEASURES.values(), ids=MEASURES)
 def test_the_kind_of_measure(kernel, sign, measure):
     found = diagnosis(kernel)
@@ -55,6 +56,7 @@ def test_the_kind_of_measure(kernel, sign, measure):
 SIMPLEX = 0.8 * np.eye(6)
 
 
+@pytest.mark.thorough
 def test_the_sampled_error_is_that_of_ordered_pairs():
     # One frequency of a translation has weight one: E cos^2 is (1 + E cos of twice) / 2.
     kernel, n_seeds = kernels.ShiftGaussian(1.0, (0.7, 0.0, 0.0, 0.0, 0.0, -0.4)), 300
@@ -112,6 +114,7 @@ ADVICE = {
 }
 
 
+@pytest.mark.thorough
 @pytest.mark.filterwarnings("ignore:The features approximate the kernel badly")
 @pytest.mark.filterwarnings("ignore:Least-squares weights were no better")
 @pytest.mark.parametrize(("kernel", "words"), ADVICE.values(), ids=ADVICE)

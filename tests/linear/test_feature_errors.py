@@ -33,6 +33,7 @@ CLOSED = [
 ]
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("kernel", CLOSED, ids=repr)
 def test_the_predicted_error_of_a_closed_form_is_that_of_independent_draws(kernel):
     m, n_seeds = 5, 1000
@@ -56,6 +57,7 @@ def test_the_predicted_error_has_its_closed_form(kernel):
     assert error.predicted_error == pytest.approx(np.sqrt(expected))
 
 
+@pytest.mark.thorough
 def test_errors_measured_with_one_frequency_have_the_known_mean_square():
     # All pairs of a simplex are equally far apart, whichever of its rows are held out.
     kernel, n_seeds = kernels.Gaussian(1.0), 300
@@ -69,6 +71,7 @@ def test_errors_measured_with_one_frequency_have_the_known_mean_square():
     assert abs(z) < norm.isf(ALPHA / 2)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("kernel", [kernels.DeltaGaussian(1.0, 3.0), kernels.TL1(4.0)], ids=repr)
 def test_a_designed_measure_is_the_one_that_the_features_use(kernel):
     found = diagnose(kernel, X, n_components=(32, 128), random_state=0).features
@@ -107,6 +110,7 @@ def assert_predicted(name, n_seeds=60):
     assert abs(statistic) < t.isf(ALPHA / len(DESIGNED) / 2, n_seeds - 1)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("name", DESIGNED)
 def test_the_predicted_error_of_a_design_is_that_of_independent_draws(name):
     assert_predicted(name)
@@ -121,6 +125,7 @@ def test_no_error_is_predicted_for_asymmetric_kernels(kernel):
     assert error.predicted_error is None
 
 
+@pytest.mark.thorough
 def test_designed_errors_are_met_on_held_out_rows():
     rows = np.random.default_rng(1).uniform(size=(400, 6))
     found = diagnose("tl1", rows, n_components=(48, 192), random_state=0).features

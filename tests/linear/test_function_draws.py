@@ -86,6 +86,7 @@ def test_covariances_are_those_of_the_dense_process(name):
     assert_allclose(single, covariances[:, :, 0], rtol=1e-9, atol=1e-12)
 
 
+@pytest.mark.thorough_cases("intercept")
 @every
 def test_functions_have_the_joint_posterior(name):
     fitted = model(**CASES[name]).fit(X, Y)
@@ -183,6 +184,7 @@ def test_solvers_chunks_and_batches_agree(fit_intercept):
     assert_allclose(added.predict(NEW), streamed.predict(NEW), rtol=1e-9)
 
 
+@pytest.mark.thorough
 def test_what_cannot_be_is_refused():
     fitted = model().fit(X, Y)
     with pytest.raises(ValueError, match="return_std and return_cov are both true"):
@@ -210,6 +212,7 @@ def test_what_cannot_be_is_refused():
         functions.gradient(NEW)
 
 
+@pytest.mark.thorough
 def test_the_associated_kernel_has_functions():
     associated = model(kernel=kernels.DeltaGaussian(1.0, 10.0), associated=True).fit(X, Y)
     mean, cov, noise = joint(associated, NEW)

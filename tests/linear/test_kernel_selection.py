@@ -28,6 +28,7 @@ def relevant(n=600, seed=0):
     return X, f + 0.1 * rng.normal(size=n)
 
 
+@pytest.mark.thorough
 def test_length_scales_of_a_known_process_are_recovered():
     """The mean of the logarithms over draws, by its standard error; features are many enough."""
     true = np.array([1.0, 3.0])
@@ -44,6 +45,7 @@ def test_length_scales_of_a_known_process_are_recovered():
     assert (np.abs(np.mean(logs, axis=0) - np.log(true)) < t.isf(5e-4, 4) * error).all()
 
 
+@pytest.mark.thorough
 def test_units_of_columns_do_not_matter():
     X, y = relevant(300)
     units = np.array([1.0, 1e-3, 1e4, 7.0])
@@ -54,6 +56,7 @@ def test_units_of_columns_do_not_matter():
     assert_allclose(moved / units, scale, rtol=1e-3)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("kernel", ["gaussian", "laplacian"])
 def test_rounding_does_not_decide_between_maxima(kernel):
     """Repeated rows, another order and another unit of the targets change their last digits."""

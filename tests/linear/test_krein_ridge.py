@@ -72,6 +72,7 @@ def test_sparse_is_dense_and_chunked_is_whole(monkeypatch):
         assert_allclose(chunked, entire)
 
 
+@pytest.mark.thorough
 def test_intervals_cover_draws_of_a_process():
     # Draws with frequencies of their own, kernel and noise unknown to the model. Coverage on one
     # draw is itself random: the t-interval over draws must meet 90 % +- 2 %.

@@ -87,6 +87,7 @@ def test_wrong_data_are_refused():
         classifier().predict(X)
 
 
+@pytest.mark.thorough_cases("load_digits")
 @pytest.mark.parametrize("load", [load_iris, load_breast_cancer, load_digits])
 def test_log_loss_is_close_to_that_of_logistic_regression(load):
     rows, labels = load(return_X_y=True)

@@ -1,6 +1,7 @@
 """Scores of classifiers for labels that scikit-learn's metric cannot compare."""
 
 import warnings
+from functools import cache
 
 import numpy as np
 import pandas as pd
@@ -20,24 +21,31 @@ from bochner.learned import Chains
 
 X = np.random.default_rng(0).normal(size=(40, 2))
 Y = X[:, 0] > 0.0
-FITTED = [
-    KreinRidgeClassifier(n_components=32, random_state=0).fit(X, Y),
-    KernelGLMClassifier(n_components=32, random_state=0).fit(X, Y),
-    LearnedKernelClassifier(10, random_state=0, chains=Chains(n_burn_in=4, n_samples=4)).fit(X, Y),
+MODELS = [
+    KreinRidgeClassifier(n_components=32, random_state=0),
+    KernelGLMClassifier(n_components=32, random_state=0),
+    LearnedKernelClassifier(10, random_state=0, chains=Chains(n_burn_in=4, n_samples=4)),
 ]
 
 
-@pytest.mark.parametrize("model", FITTED, ids=lambda model: type(model).__name__)
+@cache
+def fitted(model):
+    return clone(model).fit(X, Y)
+
+
+@pytest.mark.parametrize("model", MODELS, ids=lambda model: type(model).__name__)
 def test_labels_among_objects_are_those_of_their_kind(model):
     weight = np.arange(40.0)
+    model = fitted(model)
     found = model.score(X, Y.astype(object), weight)
     assert found == pytest.approx(np.average(model.predict(X) == Y, weights=weight))
     assert found == model.score(X, Y, weight)
 
 
+@pytest.mark.thorough_cases(r"LearnedKernelClassifier|TableClassifier-bool\[pyarrow\]")
 @pytest.mark.parametrize("dtype", ["boolean", "Int64", "bool[pyarrow]", "category"])
 @pytest.mark.parametrize(
-    "model", [*FITTED, TableClassifier(effort="quick")], ids=lambda m: type(m).__name__
+    "model", [*MODELS, TableClassifier(effort="quick")], ids=lambda m: type(m).__name__
 )
 def test_classes_of_pandas_types_are_those_of_numpy(model, dtype):
     own = Y.astype(int) if dtype == "Int64" else Y
@@ -51,14 +59,14 @@ def test_classes_of_pandas_types_are_those_of_numpy(model, dtype):
 
 def test_missing_labels_of_pandas_types_are_refused():
     with pytest.raises(ValueError, match="y must not have masked entries"):
-        clone(FITTED[0]).fit(X, pd.array([True, None] * 20, dtype="boolean"))
+        clone(MODELS[0]).fit(X, pd.array([True, None] * 20, dtype="boolean"))
 
 
 @pytest.mark.parametrize("y", [[None] * 40, ["a", 1] * 20], ids=["none", "mixed"])
-@pytest.mark.parametrize("model", FITTED, ids=lambda model: type(model).__name__)
+@pytest.mark.parametrize("model", MODELS, ids=lambda model: type(model).__name__)
 def test_labels_that_are_no_classes_are_refused(model, y):
     with pytest.raises((ValueError, TypeError), match=r"\by\b"):
-        model.score(X, np.array(y, dtype=object))
+        fitted(model).score(X, np.array(y, dtype=object))
 
 
 ONE_KIND, TEXT = (
@@ -91,7 +99,7 @@ NO_LABELS = {
 @pytest.mark.parametrize(
     "model",
     [
-        *FITTED,
+        *MODELS,
         TableClassifier(effort="quick"),
         TableClassifier(class_weight="balanced"),
         GaussianProcessClassifier(),

@@ -7,6 +7,8 @@ from scipy.stats import norm
 
 from bochner import KreinRidge, kernels
 
+pytestmark = pytest.mark.thorough
+
 ROUGH = kernels.Gaussian((2.0, 0.05))
 
 

@@ -159,6 +159,7 @@ def test_conjugate_gradients_draw_their_sample_among_rows_of_weight(streamed):
     assert model.n_iter_ < 10
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     "parameters",
     [

@@ -57,6 +57,7 @@ def test_whole_weights_are_repeated_rows():
     assert_allclose(np.repeat(weighted, counts), repeated, atol=1e-7)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("n_classes", [2, 4])
 def test_labels_that_nothing_predicts_have_their_entropy_at_least(n_classes):
     inside, outside = [], []

@@ -30,6 +30,7 @@ def penalised_loss(parameters, scores, labels, weight):
     return loss
 
 
+@pytest.mark.thorough_cases("3")
 @pytest.mark.parametrize(("weights", "n_classes"), [((1.0,), 2), ((1.5, 0.5), 3), ((1, -1), 3)])
 def test_no_weights_have_less_penalised_loss(weights, n_classes):
     scores, labels, weight = problem(80, weights, np.linspace(-1.0, 1.0, n_classes))

@@ -67,18 +67,6 @@ check_repetitions = partial(test_preparation.test_weights_and_repetitions_are_th
 check_outliers = partial(test_preparation.test_a_gross_outlier_does_not_move_the_scale, 200, 1e6)
 
 
-@changes(Draws, "spreads", check_predictions)
-def weights_taken_for_known(spreads, self, inputs, fixed):
-    return ((part, 0.0 * values) for part, values in spreads(self, inputs, fixed))
-
-
-@changes(Draws, "activations", check_predictions)
-def draws_taken_to_agree(activations, self, inputs, fixed):
-    """The variance between the means of the draws is left out."""
-    for part, values in activations(self, inputs, fixed):
-        yield part, np.broadcast_to(values.mean(axis=0), values.shape)
-
-
 @replaces(InverseGammaNoise, "variance", check_noise, check_predictions)
 def noise_at_its_mode(self, residual, degrees):
     return (self.rate + residual / 2.0) / (self.shape + degrees / 2.0 + 1.0)
@@ -114,9 +102,6 @@ def only_whitened_draws_picked(self, rng):
 changes(test_gaussian_components, "mean_kernel", check_mean_kernel, name="kernel_in_scaled_units")(
     lambda mean_kernel, parts, scale: mean_kernel(parts, np.ones(2))
 )
-changes(learned_kernel, "spectral_mixture", check_mean_kernel, name="covariance_scaled_once")(
-    lambda mixture, weights, means, covariances: mixture(weights, means, 2.0 * covariances)
-)
 
 
 @changes(frequency_priors, "_gaussian", test_gaussian_components.test_a_line_keeps_its_place)
@@ -148,15 +133,11 @@ def scale_with_outliers(patch):
 plant_edits(LearnedRegression, "_calibrate",
     test_learned_kernel_left_out.test_error_and_scale_are_those_of_left_out_rows,
     scale_without_the_variance_between_chains=("means.var(axis=0)", "0.0 * means[0]"),
-    error_of_other_weights=("left_out.mean(new * ratio))", "left_out.mean(residual**2))"),
 )  # fmt: skip
 plant_edits(LearnedClassification, "_calibrate",
     test_learned_kernel_left_out.test_temperature_and_log_loss_are_those_of_left_out_rows,
     temperature_without_weights=("units.totals, has", "None, has"),
-    score_of_its_own_temperature=(
-        "left_out_probabilities(scores, labels, units, has_biases=False)",
-        "self._softmax.probabilities(scores)[np.arange(len(labels)), labels]"
-    ))  # fmt: skip
+    )  # fmt: skip
 plant_edits(learned_kernel, "parts_of",
     test_learned_kernel_left_out.test_a_chain_does_not_depend_on_the_rows_that_it_leaves_out,
     users=(learned_kernel_fit,),

@@ -4,8 +4,8 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from files.brought import Brought
-from files.test_brought import case_named, check_layout, check_reading
-from mutants.registry import changes, edit, planted
+from files.test_brought import case_named, check_layout
+from mutants.registry import edit, planted
 from tables import test_fingerprints
 from tables.test_fingerprints import (
     test_rows_of_the_fit_are_found,
@@ -90,11 +90,6 @@ plant("the_mark_of_the_fit_is_that_of_every_file", table_reading, "_by_rules",
       "decimal commas, then points")  # fmt: skip
 plant("skipped_lines_are_looked_at", delimited_text, "read_texts", "(options.skip or 0) +", "0 +",
       "lines that are skipped", users=[table_reading])  # fmt: skip
-
-
-@changes(identifiers, "_reason", file_of("a column without entries", check_reading))
-def empty_columns_stay(right, name, series, *arguments, **named):
-    return None if series.isna().all() else right(name, series, *arguments, **named)
 
 
 planted(test_rows_that_are_equal_by_chance_say_nothing, name="equal_rows_are_rows_of_the_fit")(

@@ -31,17 +31,11 @@ def dates_with_holes_have_no_calendar(right, *arguments):
     return None
 
 
-plant_edits(calendars, "_with_holes", *goes_on("B"),
-    days_explain_everything=("total < least", "total >= 0.0"))  # fmt: skip
-
 planted(
     test_calendars.test_a_third_of_the_days_is_not_a_calendar_of_weekdays,
     name="weekdays_are_chosen_at_no_cost",
 )(edit(calendars, "_daily", "places, _WEEKMASKS", "places"))
 
-planted(*goes_on("SME-15"), name="halves_of_months_are_counted_as_months")(
-    edit(calendars, "_half_monthly", "halves = 2 * ", "halves = ")
-)
 
 planted(test_calendars.test_months_by_their_last_business_day, name="months_are_read_off_midway")(
     edit(
@@ -87,7 +81,7 @@ def given_dates_keep_their_clock(right, dates, zone):
 
 plant_edits(Waves, "weights", lambda: assert_evidence("clock"),
     phases_turn_back=("np.sin(angle)", "-np.sin(angle)"),
-    harmonics_turn_together=("[:, None] * self._harmonics", "[:, None] * 1.0"))  # fmt: skip
+    )  # fmt: skip
 
 planted(
     lambda: assert_calibration("clock"),

@@ -2,10 +2,9 @@
 
 import numpy as np
 from laws import chains
-from mutants.registry import edit, planted
+from mutants.registry import planted
 
 from bochner.learned import moves as hamiltonian
-from bochner.learned import moves as replacement
 from bochner.learned import polya_gamma as polya_gamma
 
 ALPHA = 1e-3
@@ -29,16 +28,3 @@ def prior_counted_twice(patch):
         "_force",
         lambda evidence, rows, whitening, x: force(evidence, rows, whitening, x) - x,
     )
-
-
-planted(check("regression-dense-mh", 50), name="evidence_ratio_inverted")(
-    edit(replacement, "decide_exchanges", "< ratio + ", "< -ratio + ")
-)
-planted(check("regression-sparse", 70), name="determinant_of_the_old_pair_dropped")(
-    edit(
-        replacement,
-        "decide_exchanges",
-        "(lost_determinant + gained_determinant)",
-        "gained_determinant",
-    )
-)

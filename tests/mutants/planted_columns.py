@@ -4,19 +4,17 @@ from dataclasses import replace
 
 import numpy as np
 from laws import finite_laws, kernel_laws, measure_laws, sampling_laws
-from laws.registry import Case, to_codes
+from laws.registry import Case
 from mutants.registry import changes, deferred, plant_edits, replaces
 from numpy.testing import assert_allclose
 
 from bochner import spectral_measure
 from bochner.kernels import (
-    Categorical,
     Constant,
     Gaussian,
     Linear,
     Matern,
     OnColumns,
-    Ordinal,
     Periodic,
     White,
     stationary,
@@ -25,8 +23,6 @@ from bochner.spectral.measure import Allocation
 
 ON = Case(Gaussian(0.6).on(0) * Matern(0.8).on(1), 2)
 PERIODIC = Case(Periodic(1.3, (0.7, 0.9)), 2)
-CATEGORICAL = Case(Categorical(0.2, n_levels=4), 1, to_codes(4))
-ORDINAL = Case(Ordinal(1.5, n_levels=5), 1, to_codes(5))
 LINEAR = Case(Linear(0.7, (0.3, -0.5), 4.0), 2)
 
 check_exact = deferred(finite_laws.check_exact)
@@ -36,11 +32,6 @@ check_transform = deferred(measure_laws.check_transform)
 check_iid = deferred(sampling_laws.check_iid)
 
 
-@changes(OnColumns, "maps", check_transform(ON), check_iid(ON))
-def the_other_columns(maps, self, dim):
-    return tuple(matrix[::-1] for matrix in maps(self, dim))
-
-
 @changes(OnColumns, "evaluate", check_closed_form(ON))
 def all_columns(evaluate, self, X, Y):
     return evaluate(replace(self, columns=(0,)), X, Y)
@@ -48,17 +39,7 @@ def all_columns(evaluate, self, X, Y):
 
 plant_edits(stationary, "_lines", check_exact(PERIODIC),
     lines_in_cycles=("2.0 * np.pi / period", "1.0 / period"),
-    lines_not_doubled=("np.where(orders == 0, 1.0, 2.0)", "1.0"))  # fmt: skip
-
-
-@changes(Categorical, "period", check_exact(CATEGORICAL))
-def one_level_too_few(period, self, n_levels):
-    return period(self, n_levels) - 1
-
-
-@replaces(Ordinal, "period", check_exact(ORDINAL))
-def a_circle_without_a_way_back(self, n_levels):
-    return n_levels
+    )  # fmt: skip
 
 
 @changes(Linear, "diag", check_diagonal(LINEAR))
@@ -91,8 +72,3 @@ def check_noise():
 @replaces(White, "evaluate", check_noise)
 def noise_between_equal_rows(self, X, Y):
     return self.noise * (X == Y.T)
-
-
-@replaces(White, "diag", check_noise)
-def noise_forgotten(self, X):
-    return np.zeros(len(X))

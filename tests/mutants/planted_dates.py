@@ -2,16 +2,10 @@
 
 import pytest
 from files import test_date_rules, test_joined_dates, test_series_table
-from mutants.planted_reading import in_folder
 from mutants.registry import plant_edits, planted
 
-from bochner.files import date_forms, date_rule, joined_dates, local_dates, series_table
+from bochner.files import date_forms, joined_dates, local_dates, series_table
 from bochner.files.errors import InputError
-
-plant_edits(local_dates, "number_dates",
-    in_folder(test_date_rules.test_ordinary_numbers_stay_numbers, "pin"), users=(date_rule,),
-    numbers_of_the_size_of_dates_are_dates=("is_like_no_other or _is_even", "True or _is_even"),
-)  # fmt: skip
 
 plant_edits(local_dates, "_days", test_date_rules.test_days_that_months_lack_are_not_moved,
     days_that_months_lack_are_moved=(' & (days.astype("datetime64[M]") == months)', ""),
@@ -20,7 +14,7 @@ plant_edits(local_dates, "_days", test_date_rules.test_days_that_months_lack_are
 plant_edits(local_dates, "read_texts",
     lambda: test_date_rules.test_any_date_is_read_as_it_was_written("%Y/%m/%d %I:%M:%S %p GMT+2"),
     local_times_are_taken_for_utc=("_time_of_day(clocks) - offset", "_time_of_day(clocks)"),
-    times_of_day_are_lost=("month, day)[days.rows] + clock", "month, day)[days.rows]"))  # fmt: skip
+    )  # fmt: skip
 
 plant_edits(local_dates, "_halves",
     lambda: test_date_rules.test_long_columns_are_read_like_short_ones("day first"),
@@ -43,11 +37,7 @@ def check_clocks():
 
 plant_edits(series_table, "_come_again", check_clocks,
     every_hour_may_come_twice=("any(utc.is_unique", "any(True"),
-    clocks_are_never_set_back=("any(utc.is_unique", "any(False"))  # fmt: skip
-plant_edits(series_table, "_one_series", check_clocks,
-    averaged_counts_are_fractions=("means.round() if are_whole", "means if are_whole"),
-    hours_to_forecast_that_come_twice_are_lost=("if not _come_again(", "if True or ("),
-)  # fmt: skip
+    )  # fmt: skip
 planted(lambda: test_joined_dates.test_parts_of_times_are_joined("days of months"),
         name="the_day_of_a_month_is_its_month")(
     lambda patch: patch.setattr(joined_dates, "_DAYS", joined_dates._NUMBERED)

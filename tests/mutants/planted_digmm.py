@@ -5,10 +5,10 @@ from functools import partial
 
 import numpy as np
 from learned import test_component_evidence, test_mixture_bound, test_similarity_features
-from mutants.registry import changes, planted, replaces
+from mutants.registry import changes, planted
 from papers import test_digmm_taylor as test_taylor
 
-from bochner.learned import exact_inference, mixture_bound, mixture_inference
+from bochner.learned import exact_inference, mixture_inference
 from bochner.learned.mixture_bound import ComponentPrior, ExpectedCosines
 from bochner.papers import digmm as digmm_taylor
 
@@ -44,11 +44,6 @@ def sign_of_the_negative_part_lost(patch):
     )
 
 
-@changes(digmm_taylor.SignedData, "curvature", check_letter)
-def curvature_negative(right, self):
-    return -0.01 * right(self)
-
-
 @changes(
     digmm_taylor.SignedData,
     "curvature",
@@ -65,22 +60,9 @@ def half_lost_in_the_decay(right, self, factor, deltas):
     right(self, scaled, deltas)
 
 
-@changes(ExpectedCosines, "__init__", check_moments)
-def doubled_differences_forgotten(right, self, factor, deltas):
-    right(self, factor, deltas)
-    self.variance = (1.0 - self.kernel**2) / mixture_bound.N_LATENT
-
-
 @changes(ExpectedCosines, "pulled_back", check_gradient)
 def slope_of_the_variance_forgotten(right, self, one, two):
     return right(self, one, 0.0 * two)
-
-
-@replaces(digmm_taylor, "stick_posterior", check_letter, name="printed_sticks_count_their_own")
-@replaces(mixture_bound, "stick_posterior", check_gradient)
-def sticks_count_their_own(counts, concentration):
-    beyond = counts[::-1].cumsum()[::-1]
-    return np.column_stack((1.0 + counts[:-1], concentration + beyond[:-1]))
 
 
 @changes(exact_inference, "_part_of_factor", check_outside)

@@ -1,8 +1,5 @@
 """Bugs at the ends of ranges, in weights with repeats, in groups, and in choices of methods."""
 
-from pathlib import Path
-from tempfile import TemporaryDirectory
-
 import pytest
 from comparison import test_outcomes
 from comparison import test_past_origins as test_origins
@@ -11,12 +8,12 @@ from features import test_weight_meaning as test_units
 from laws import head_laws, test_likelihood_laws
 from learned import test_dirichlet_mixture
 from linear import test_online
-from mutants.registry import edited, plant_edits, planted
+from mutants.registry import plant_edits
 from report import test_checks, test_drift
 from series import test_forecaster
 from tables import test_estimator_laws, test_widths
 
-from bochner.comparison import outcomes, study, verdict
+from bochner.comparison import study, verdict
 from bochner.features import positive_features as positive
 from bochner.features import row_sums as stats
 from bochner.features.chunks import Chunk, RowSample
@@ -42,22 +39,6 @@ def patched(check):
     return checked
 
 
-def in_folder(check):
-    """Return a check that writes files into a folder of its own."""
-
-    def checked():
-        with TemporaryDirectory() as folder:
-            check(Path(folder))
-
-    return checked
-
-
-def edit_property(owner, name, old, new):
-    """Return what plants a changed line in a property."""
-    function = getattr(owner, name).fget
-    return lambda patch: patch.setattr(owner, name, edited(function, old, new))
-
-
 # Weights and variances
 plant_edits(ResidualLaw, "with_variances",
     test_estimator_laws.test_misfit_and_noise_have_factors_of_their_own,
@@ -65,7 +46,7 @@ plant_edits(ResidualLaw, "with_variances",
 plant_edits(stats, "_counted", lambda: test_online.assert_batches(test_online.FRACTIONS),
     forgotten_weights_are_whole=("repeats[present] @ np.log(weights[present])",
                                  "np.log(weights[present]).sum()"),
-    forgotten_rows_are_whole=("repeats[present].sum()", "present.sum()"))  # fmt: skip
+    )  # fmt: skip
 plant_edits(FunctionLaw, "sample", head_laws.check_draws,
     intercepts_that_ignore_the_weights=(" - np.tensordot(self.centre, change, 1)", ""))  # fmt: skip
 plant_edits(LikelihoodMixture, "log_density",
@@ -79,9 +60,6 @@ plant_edits(Chunk, "aged", test_units.check_repeats,
     repeats_of_the_last_forgetting=("else factors * self.repeats", "else factors"))  # fmt: skip
 plant_edits(RowSample, "weighted", test_units.check_samples,
     repeats_of_a_sample_start_again=("repeats *= self.rows.repeats", "pass"))  # fmt: skip
-planted(test_units.check_repeats, name="units_without_repeats")(
-    edit_property(Chunk, "units", "self.repeats * units.counts", "units.counts")
-)
 plant_edits(BernoulliLikelihood, "origin", test_likelihood_laws.check_origin,
     odds_of_rows=("weight.sum() - ones", "len(y) - ones"))  # fmt: skip
 plant_edits(OrdinalLikelihood, "started", test_likelihood_laws.check_first_cutpoints,
@@ -95,8 +73,6 @@ plant_edits(verdict, "difference",
     rows_of_a_group_are_independent=(", our_outcome.clusters)", ")"))  # fmt: skip
 plant_edits(study, "own_outcomes", test_outcomes.test_each_target_has_its_own_outcome,
     the_unit_of_test_rows=("np.var(split.y, axis=0)", "np.var(split.y_test, axis=0)"))  # fmt: skip
-plant_edits(outcomes, "outcome", test_outcomes.test_each_target_has_its_own_outcome, users=(study,),
-    targets_without_groups=('"clusters": split.groups_test', '"clusters": None'))  # fmt: skip
 plant_edits(widths, "_left_out", patched(test_widths.test_factors_are_those_of_rows_left_out),
     trees_know_the_rows_left_out=("fitted(outside, *terms)(", "fitted(rows, *terms)("))  # fmt: skip
 plant_edits(positive, "_fitted", test_positive_features.assert_held_out,

@@ -9,6 +9,7 @@ from tables import (
     test_kernel_passes,
     test_kernel_sums,
     test_observations,
+    test_scale_prior,
     test_sum_of_laws,
     test_tree_laws,
 )
@@ -24,17 +25,17 @@ from bochner.tables import (
     learner,
     leave_one_out,
     observations,
+    scale_prior,
+    tree_growth,
     tree_laws,
     weighted_sum,
 )
 from bochner.tables import kernel_laws as parts
 from bochner.tables import kernel_search as length_scales
 from bochner.tables.fit_plan import FitPlan
-from bochner.tables.kernel_laws import KernelLaw
 from bochner.tables.learner import Learner
 from bochner.tables.observations import CellObservations, Rows
 from bochner.tables.tree_laws import TreeLearner
-from bochner.tables.trees import Trees
 from bochner.tables.weighted_sum import SoftmaxOfLaws, SumOfLaws
 
 SCALES = (1.0, 1.2, 0.8)
@@ -48,49 +49,29 @@ plant_edits(FitPlan, "rows_of_laws", test_parts.assert_posterior,
     coefficients_of_other_rows=("self.rows.X[self.part]", "self.rows.X[:count]"))  # fmt: skip
 plant_edits(kernel_laws, "exact", test_kernel_laws.assert_exact,
     one_signal_of_all_targets=("squares[in_signal], axis=0)", "squares[in_signal])"))  # fmt: skip
-plant_edits(kernel_laws, "_left_out", test_kernel_laws.assert_exact,
-    residuals_of_the_fit_to_all_rows=("rows.solved(inverse, coef)", "(alpha * coef)"))  # fmt: skip
 plant_edits(kernel_laws, "exact", test_kernel_laws.test_the_last_rows_may_be_scored_alone,
     rows_without_the_others=("lower[first:, first:]", "lower[:-first, :-first]"))  # fmt: skip
 plant_edits(kernel_laws, "exact", partial(test_observations.check_exact, n_last=25),
     a_mean_that_knows_what_is_left_out=("scored.centres * left_out", "0.0 * left_out"),
-    deviations_from_the_mean_that_are_lost=("+ observed.deviations - residuals", "- residuals"),
 )  # fmt: skip
-plant_edits(kernel_laws, "_left_out", partial(test_observations.check_exact, True),
-    groups_whose_rows_have_one_target=("observed.deviations + rows.solved", "rows.solved"),
-    noise_of_all_observations_of_a_row=("latent[observed.cell] + alpha / observed.weights",
-                                        "(latent + alpha / rows.weights)[observed.cell]"),
-)  # fmt: skip
-plant_edits(CellObservations, "_shares", test_observations.check_exact,
-    all_copies_of_a_row_left_out=("share = self.weights / totals[self.cell]",
-                                  "share = np.ones(len(self.cell))"))  # fmt: skip
 plant_edits(CellObservations, "error", partial(test_observations.check_gradient, Laplacian(0.8)),
     noise_of_shared_rows_that_does_not_move=(
         "by_noise = float(precision @ np.sum(change * lag, axis=1))", "by_noise = 0.0"
     ),
-    diagonals_of_whole_rows=("share * by_left", "by_left"))  # fmt: skip
+    )  # fmt: skip
 plant_edits(weighted_sum, "_with_parts", test_sum_of_laws.test_weights_tell_noise_from_function,
     noise_that_stays_as_stated=("noise=of_noise * models.noise", "noise=models.noise"),
-    laws_that_stay_as_stated=("law.with_variances(of_function, of_noise)", "law"))  # fmt: skip
-plant_edits(KernelLaw, "with_variances", test_sum_of_laws.test_weights_tell_noise_from_function,
-    noise_that_follows_the_function=("of_noise / of_function", "of_noise"))  # fmt: skip
-plant_edits(Trees, "of", test_tree_laws.test_trees_are_those_of_scikit_learn,
-    levels_by_their_rank=("goes_left[of_input.astype(np.intp)]", "goes_left[: len(of_input)]"),
-    levels_without_rows_to_the_right=('goes_left[:] = bool(nodes["missing_go_to_left"][node])',
-                                      "goes_left[:] = False"))  # fmt: skip
-plant_edits(Trees, "fitted", test_tree_laws.test_more_levels_than_trees_take_are_numbers,
-    inputs_in_the_order_of_the_table=("replace(trees, feature=feature, threshold=threshold)",
-                                      "trees"))  # fmt: skip
+    )  # fmt: skip
+plant_edits(tree_growth, "_level_scores", test_tree_laws.check_trees,
+    levels_of_few_rows_as_of_many=("size + _PRIOR_ROWS", "size + 1e-9"))  # fmt: skip
+plant_edits(tree_growth, "boosted", test_tree_laws.check_trees, users=(test_tree_laws,),
+    leaves_without_a_penalty=("next(sums) + sizes.penalty", "next(sums) + 1e-9"))  # fmt: skip
 plant_edits(TreeLearner, "trees", test_tree_laws.test_lines_go_on_beyond_the_rows_of_trees,
-    trees_of_targets_with_the_line=("Y = rounded(Y - self._of_rows(line, data, rows))", "pass"),
+    trees_of_targets_with_the_line=("_of_rows(line, data, rows)", "np.zeros(Y.shape)"),
 )  # fmt: skip
 plant_edits(estimator_laws, "with_left_out", test_tree_laws.check_left_out, users=(tree_laws,),
     trees_that_know_what_they_predict=("(np.setdiff1d(order, removed), places)", "(order, places)"),
 )  # fmt: skip
-plant_edits(estimator_laws, "_folds", partial(test_tree_laws.check_left_out, test_tree_laws.FIVES),
-    folds_that_split_groups=("fold_numbers(groups,", "fold_numbers(None,"))  # fmt: skip
-plant_edits(kernel_laws, "_cholesky", test_kernel_laws.assert_exact,
-    noise_of_the_mean_weight=("learned.alpha / rows.weights", "learned.alpha"))  # fmt: skip
 plant_edits(kernel_laws, "_without", partial(test_kernel_laws.assert_landmarks, False),
     scored_rows_that_are_not_left_out=("1.0 - share * leverage", "1.0 - 0.0 * leverage"),
 )  # fmt: skip
@@ -99,15 +80,13 @@ plant_edits(kernel_laws, "solved_by_products", test_kernel_laws.check_elsewhere,
         "of_variance = inner[:n_of_variance, :n_of_variance].copy()",
         "of_variance = summed_products(learned, inputs, inputs.X[:n_of_variance], 1)[0]"
     ))  # fmt: skip
-plant_edits(landmark_fits, "packed_products", test_kernel_laws.check_elsewhere,
-    targets_elsewhere_that_count_for_nothing=("cross.ravel()", "0.0 * cross.ravel()"))  # fmt: skip
 plant_edits(kernel_laws, "_without",
     test_kernel_laws.test_groups_larger_than_the_landmarks_are_left_out_too,
     large_groups_that_stay=("scaled(block)[0].T @ solved", "0.0 * residuals[block]"))  # fmt: skip
 plant_edits(kernel_laws, "_without", test_kernel_laws.test_rows_are_left_out_in_blocks,
     groups_of_their_last_block=("inner -= half @ half.T",
                                 "inner = np.eye(len(half)) - half @ half.T"),
-    leverages_of_the_first_block=("leverage[block] =", "leverage[: len(block)] ="))  # fmt: skip
+    )  # fmt: skip
 plant_edits(kernel_laws, "_factor",
     test_kernel_laws.test_variances_of_landmarks_have_what_the_approximation_lacks,
     variance_of_the_prior_alone=("values / (values + learned.alpha)", "values / values"),
@@ -115,15 +94,6 @@ plant_edits(kernel_laws, "_factor",
 plant_edits(leave_one_out, "error_and_slope", partial(check_gradient, Matern(nu=2.5)),
     users=(length_scales,),
     gradient_without_the_ranks_of_groups=("left.T, right.T, 0.5)", "left.T, right.T, 0.0)"),
-    rows_of_all_later_groups=("rows.groups[:, None, None] ==", "rows.groups[:, None, None] >="),
-)  # fmt: skip
-plant_edits(leave_one_out, "_without_groups", partial(check_gradient, Matern(nu=2.5)),
-    slopes_without_weights=("weighted) * (2.0", "residuals) * (2.0"))  # fmt: skip
-plant_edits(leave_one_out, "error_and_slope",
-    partial(check_gradient, Matern(nu=2.5), test_length_scales.ROWS["pairs"]),
-    users=(length_scales,),
-    gradient_without_the_blocks_of_the_inverse=("@ (0.5 * inverse)", "@ (0.0 * inverse)"),
-    groups_that_predict_themselves=("(rows.groups[:, None] == rows.groups)", "np.eye(len(rows))"),
 )  # fmt: skip
 plant_edits(leave_one_out, "error_across",
     test_length_scales.test_each_part_of_the_rows_predicts_the_other,
@@ -131,16 +101,23 @@ plant_edits(leave_one_out, "error_across",
 plant_edits(kernel_search, "mapped",
     test_length_scales.test_the_penalised_error_of_a_map_is_stationary,
     map_without_its_pull=("2.0 * pull * away", "0.0 * away"),
-    map_in_units_of_the_inputs=("to_origin @ end[:-1]", "end[:-1]"))  # fmt: skip
+    )  # fmt: skip
 planted(
     partial(test_sum_of_laws.test_weights_are_those_of_least_penalised_error, SCALES, 400),
     name="weights_without_shrinkage",
 )(edit(weighted_sum, "member_weights", " + share * np.eye(n_members)", "", test_sum_of_laws))
 plant_edits(Learner, "_fitted", test_sum_of_laws.test_kernels_of_one_half_judge_the_other,
     halves_that_predict_themselves=("== FIRST + SECOND - part", "== part"))  # fmt: skip
-plant_edits(length_scales, "with_length_scales",
-    test_length_scales.test_searches_without_noise_start_twice,
-    the_last_search_is_kept=("if second_error < error else", "if True else"))  # fmt: skip
+plant_edits(length_scales, "descended",
+    partial(test_length_scales.assert_penalised, test_length_scales.CENTRE),
+    scales_pulled_to_be_equal=("(point - centre)[:-1]", "point[:-1].copy()"))  # fmt: skip
+plant_edits(scale_prior, "ridge_summary", test_scale_prior.check_summary,
+    errors_of_rows_that_were_fitted=("/ np.maximum(remainder, ridge)[:, None]", ""),
+    levels_with_a_share_each=("np.bincount(owners) > 1", "np.bincount(owners) > 99"),
+)  # fmt: skip
+plant_edits(Learner, "_searched",
+    partial(test_sum_of_laws.test_each_family_has_the_columns_that_tell_most, 3),
+    columns_of_the_first_trial=("in _hopeful(begins)", "in begins"))  # fmt: skip
 plant_edits(Rows, "halves", test_kernel_laws.test_rows_keep_their_groups_together,
     halves_that_share_groups=("self.groups % 2 == 0", "np.arange(len(self)) % 2 == 0"))  # fmt: skip
 plant_edits(SumOfLaws, "with_left_out",
@@ -158,20 +135,16 @@ plant_edits(SoftmaxOfLaws, "of", test_sum_of_laws.test_no_labels_beat_their_entr
 plant_edits(leave_one_out, "left_out_latent",
     test_kernel_laws.test_variances_by_landmarks_are_those_of_fits_without_the_observation,
     rows_that_are_left_as_landmarks=("latent[chosen] =", "unused ="),
-    rows_that_are_left_in_the_sums=("remainder[cell] / (1.0 - share)", "remainder[cell]"),
 )  # fmt: skip
-plant_edits(KernelLaw, "variance", test_sum_of_laws.test_expected_errors_are_those_of_weight_one,
-    noise_of_any_weight=("/ as_array(weight)", "* np.ones_like(weight)"))  # fmt: skip
 plant_edits(base_laws, "suffices_single",
     test_kernel_sums.test_loops_are_the_public_kernels_in_the_precision_that_the_noise_needs,
     single_precision_for_any_noise=("size <= _MOST_ROUNDED * noise", "size <= np.inf"))  # fmt: skip
 plant_edits(landmark_fits._Passes, "sampled",
     test_kernel_passes.test_the_sample_represents_all_rows,
     landmarks_that_count_for_many_rows=("steps(m, _ROWS_OF_PRODUCTS)]", "steps(0, 1)]"),
-    sampled_rows_that_count_once=("(len(rows) - m) / (n_rows - m)", "1.0"))  # fmt: skip
+    )  # fmt: skip
 plant_edits(landmark_fits, "_descended", test_kernel_passes.check_solution,
     steps_that_forget_the_prior=("products - prior @ coef", "products"),
-    residuals_of_the_first_pass=("residuals -= length * change", "residuals -= 0.0 * change"),
 )  # fmt: skip
 plant_edits(landmark_fits, "solved_by_passes",
     partial(test_kernel_passes.test_results_do_not_depend_on_threads, 1),

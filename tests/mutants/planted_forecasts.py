@@ -9,7 +9,7 @@ from series import test_forecaster, test_forecaster_periods, test_holidays
 from bochner import Forecaster
 from bochner.comparison import forecast_fits as origins
 from bochner.comparison import forecast_words, simple_forecasts
-from bochner.series import calendars, component_search, parameter_posterior, rolling_origins
+from bochner.series import calendars, component_search, parameter_posterior
 from bochner.series.component_search import Searcher
 from bochner.series.fitted_series import SeriesForecasts
 from bochner.series.series_law import SeriesLaw
@@ -31,7 +31,7 @@ def check_compared(n_series):
 
 plant_edits(simple_forecasts, "_by_phase", check_repeated_season,
     seasons_are_repeated_backwards=("[season - 1 - step :: season]", "[step::season]"),
-    unknown_values_are_repeated=("each[np.isfinite(each)] for", "each for"))  # fmt: skip
+    )  # fmt: skip
 planted(
     lambda: test_origins.test_rows_left_out_are_empty_cells("B"),
     name="seasons_slip_at_lacking_rows",
@@ -54,8 +54,7 @@ plant_edits(origins, "_scores",
     test_origins.test_errors_from_origins_use_the_values_before_them_only,
     the_last_season_of_all_is_repeated=("simple_forecasts(values[:origin],",
                                         "simple_forecasts(values,"),
-    errors_are_scaled_by_later_values=("seasonal_scale(values[:origin], season)",
-                                       "seasonal_scale(values, season)"))  # fmt: skip
+    )  # fmt: skip
 
 
 def check_theta():
@@ -65,7 +64,6 @@ def check_theta():
 
 plant_edits(simple_forecasts, "theta_forecast", check_theta,
     the_whole_slope_is_followed=("0.5 * slope", "slope"),
-    seasons_are_added_to_logarithms=("if is_positive else forecast + pattern", "if False else 0"),
 )  # fmt: skip
 plant_edits(
     Searcher,
@@ -105,12 +103,7 @@ plant_edits(
     test_holidays.test_holidays_of_one_date_share_an_effect,
     users=(test_holidays,),
     holidays_have_two_effects=("columns.pop(name) for", "columns[name] for"),
-    all_dates_are_known=("min(beyond, n_known)", "beyond"),
 )
-planted(
-    test_holidays.test_holidays_of_one_date_share_an_effect,
-    name="a_holiday_of_one_date_has_an_effect",
-)(lambda patch: patch.setattr(calendars, "_FEWEST_DATES", 1))
 planted(test_holidays.test_all_hours_of_a_date_are_one_date, name="hours_count_as_dates")(
     edit(calendars, "holiday_inputs", "int(first < min(beyond, n_known))",
          "max(min(beyond, n_known) - first, 0)", test_holidays)
@@ -121,12 +114,6 @@ planted(test_holidays.test_hours_follow_the_local_clock, name="holidays_begin_in
 )  # fmt: skip
 planted(lambda: test_holidays.assert_counts("months"), name="holidays_are_worked")(
     edit(calendars, "holiday_inputs", "holidays=dates", "holidays=dates[:0]", test_holidays)
-)
-planted(lambda: test_holidays.assert_counts("weeks to Saturday"), name="all_weeks_begin")(
-    edit(calendars, "_spans", "6 * ends_with_it", "0 * ends_with_it")
-)
-planted(lambda: test_holidays.assert_counts("quarters"), name="all_quarters_begin")(
-    edit(calendars, "_spans", "months - (n_months - 1)", "months")
 )
 
 
@@ -149,9 +136,6 @@ planted(
 )(edit(origins, "_grid", "range(2)", "range(1)"))
 planted(lambda: test_forecaster.assert_paired("none"), name="plans_have_other_noise")(
     edit(SeriesLaw, "sample", "[rng.permutation", "[np.random.permutation")
-)
-planted(test_forecaster.assert_errors_of_origins, name="the_score_is_the_pinball_loss")(
-    edit(rolling_origins, "ranked_probability_score", "2.0 *", "1.0 *")
 )
 
 

@@ -1,6 +1,5 @@
 """Bugs of locally stationary models, each with the test that must notice it."""
 
-from dataclasses import replace
 from functools import cache, partial
 
 import numpy as np
@@ -12,13 +11,13 @@ from learned import (
     test_varying_noise,
     test_wide_replacement,
 )
-from mutants.registry import changes, deferred, plant_edits, planted, quietly, replaces
+from mutants.registry import changes, deferred, planted, quietly, replaces
 from papers import test_least_squares_labels
 
-from bochner.learned import basis, chain_state, learned_kernel, modulated_waves, moves, noise_field
-from bochner.learned.basis import Grid, Matched
+from bochner.learned import basis, chain_state, learned_kernel, modulated_waves, noise_field
+from bochner.learned.basis import Grid
 from bochner.learned.draws import Draws
-from bochner.learned.modulated_waves import CosineAmplitudes, WaveFeatures, WindowAmplitudes
+from bochner.learned.modulated_waves import WindowAmplitudes
 from bochner.learned.training_data import Scaling
 from bochner.papers import gabasr as least_squares
 
@@ -27,9 +26,7 @@ MATCHED, GRID = amplitude_laws.MATCHED, amplitude_laws.GRID
 check_features = partial(
     test_basis.test_features_are_those_of_every_wave, MATCHED, True, np.float64, 1e-13
 )
-check_sums = partial(test_basis.test_a_function_is_a_sum_of_waves, MATCHED)
 check_variance = partial(test_basis.test_variance_is_the_prior_variance_of_the_function, GRID)
-check_gradient = deferred(test_basis.test_gradients_of_features_by_units)
 check_touched = partial(test_basis.test_touched_waves_are_those_that_change, GRID)
 check_blocks = deferred(test_wide_replacement.check, test_replacement.GAUSSIAN, 3, n=60, m=12)
 
@@ -57,9 +54,6 @@ def check_kernel():
     )
 
 
-changes(CosineAmplitudes, "values", check_features, name="half_of_v_lost")(
-    lambda right, self, inputs, which: right(replace(self, v=2.0 * self.v), inputs, which)
-)
 planted(check_features, check_variance, name="root_of_two_lost")(
     lambda patch: patch.setattr(modulated_waves, "_ROOT_TWO", 1.0)
 )
@@ -80,21 +74,6 @@ def heights_do_not_follow_widths(right, self, inputs, which, along):
 replaces(WindowAmplitudes, "decay", check_sums_of_windows, name="windows_along_all_inputs")(
     property(lambda self: np.ones(self.centre.shape) / self.width[:, None] ** 2)
 )
-changes(CosineAmplitudes, "summed", check_sums, name="phase_of_sums_flipped")(
-    lambda right, self, *args: right(replace(self, phase=-self.phase), *args)
-)
-
-
-@changes(WaveFeatures, "gradient", check_gradient(MATCHED), check_gradient(GRID))
-def gradient_by_v_doubled(right, self, *args):
-    by_omega, by_v, by_phase = right(self, *args)
-    return by_omega, 2.0 * by_v, by_phase
-
-
-@changes(Grid, "pull", check_gradient(amplitude_laws.SUMMED))
-def half_lost_in_the_gradient_of_sums(right, self, gradient, n_units):
-    s, v, phase = self.split(right(self, gradient, n_units))
-    return self.joined(s, 2.0 * v, phase)
 
 
 @replaces(Grid, "touched", check_touched, check_blocks(GRID))
@@ -105,15 +84,6 @@ def rows_and_columns_of_the_grid_exchanged(self, index, n_units):
     return index[:, None] - m1 + m2 * np.arange(m1)
 
 
-plant_edits(moves, "decide_exchanges", check_blocks(GRID),
-    panels_of_wide_units_not_carried=("_carry(index, ", "_carry(index + w - 2, "),
-    determinant_of_wide_units_halved=(
-        "(lost_determinant + gained_determinant)",
-        "(lost_determinant + gained_determinant) * (1.0 if w == 2 else 0.5)"
-    ))  # fmt: skip
-replaces(Matched, "proposed", check_blocks(MATCHED), name="stationary_proposals")(
-    lambda self, omega, index, values: WaveFeatures(self.split(values)[0])
-)
 changes(basis, "crank_nicolson", check_joint("matched-sparse"), name="phases_too_wide")(
     lambda right, *args: 3.0 * right(*args)
 )
@@ -124,20 +94,12 @@ def noise_degrees_of_precisions(right, *args, degrees, **named):
     return right(*args, **named)
 
 
-@replaces(noise_field, "part_level", test_varying_noise.assert_log_evidence)
-def level_of_the_field_left_out(part, field):
-    return (0.0,)
-
-
 @changes(noise_field, "part_field_likelihood", check_field)
 def determinant_of_the_noise_inverted(right, part, field, squares):
     (value,) = right(part, field, squares)
     return (value + float(np.sum(field)),)
 
 
-planted(check_field, name="spread_of_the_field_of_another_rate")(
-    lambda patch: patch.setattr(noise_field, "_SPREAD_RATE", 2.0)
-)
 replaces(Draws, "noise", check_predictions, name="noise_of_predictions_constant")(
     lambda self, index, inputs: np.full(inputs.shape[1], self.noise_variance[index])
 )

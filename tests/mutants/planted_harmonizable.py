@@ -20,9 +20,3 @@ changes(Amplitudes, "values", check(COMPLEX), check(WINDOWED), name="window_of_t
         replace(self, window=self.window * 2**0.5, centre=self.centre * 2**0.5), X
     )
 )
-changes(Amplitudes, "values", check(COMPLEX), check(WINDOWED), name="windows_at_the_origin")(
-    lambda moved, self, X: moved(replace(self, centre=0.0 * self.centre), X)
-)
-changes(Amplitudes, "values", check(COMPLEX), check(GRID), name="no_phases_of_amplitudes")(
-    lambda moved, self, X: moved(replace(self, phase=0.0 * self.phase), X)
-)

@@ -6,7 +6,7 @@ from functools import lru_cache
 import numpy as np
 from laws import jordan_laws
 from laws.jordan_laws import CASES
-from mutants.registry import changes, deferred, planted
+from mutants.registry import deferred, planted
 
 from bochner.spectral import SpectralMeasure
 from bochner.spectral import spherical_measure as spherical
@@ -48,29 +48,6 @@ def flipped_sign_of_the_negative_part(patch):
     with_parts(patch, lambda plus, minus: (plus, Part(-minus.mass, minus.law)))
 
 
-@planted(check_masses(LETTER), check_transform(PLANE), *every_case)
-def swapped_masses(patch):
-    with_parts(
-        patch, lambda plus, minus: (Part(-minus.mass, plus.law), Part(-plus.mass, minus.law))
-    )
-
-
-@planted(
-    check_transform(LETTER),
-    check_radius(FIVE),
-    check_unbiased(PLANE),
-    check_unbiased(LETTER, "orthogonal"),
-)
-def swapped_laws(patch):
-    with_parts(patch, lambda plus, minus: (Part(plus.mass, minus.law), Part(minus.mass, plus.law)))
-
-
-@planted(check_masses(LETTER), check_transform(LETTER), check_unbiased(FIVE))
-def equal_masses(patch):
-    """Both parts as heavy as the heavier one, as if the kernel were zero at zero."""
-    with_parts(patch, lambda plus, minus: (plus, Part(-plus.mass, minus.law)))
-
-
 @planted(
     check_density(FIVE),
     check_radius(PLANE),
@@ -91,32 +68,3 @@ def missing_jacobian(patch):
         return density(r, degree, a, dim) / r ** (dim - 1) * (right.sum() / wrong.sum())
 
     with_density(patch, without)
-
-
-@planted(check_density(PLANE), check_radius(LETTER), check_unbiased(FIVE))
-def jacobian_of_one_more_input(patch):
-    density = spherical.radial_density
-    with_density(patch, lambda radius, degree, a, dim: radius * density(radius, degree, a, dim))
-
-
-@planted(check_density(PLANE), check_masses(FIVE), check_unbiased(PLANE))
-def unitary_constant(patch):
-    """The paper's (3) as it is printed, a factor (2 pi)^(d/2) too large."""
-    density = spherical.radial_density
-    with_density(
-        patch,
-        lambda radius, degree, a, dim: (
-            (2.0 * np.pi) ** (dim / 2.0) * density(radius, degree, a, dim)
-        ),
-    )
-
-
-@changes(
-    spherical.Tabulated,
-    "quantile",
-    check_radius(PLANE),
-    check_transform(FIVE),
-    check_unbiased(LETTER),
-)
-def radii_a_tenth_too_long(quantile, self, u):
-    return np.minimum(1.1 * quantile(self, u), 10.0)

@@ -16,16 +16,6 @@ def solution_without_signature(gram, signature, alpha):
     return gram + alpha * np.eye(len(gram))
 
 
-@replaces(krein, "_system", head_laws.check_krein)
-def signature_on_the_wrong_side(gram, signature, alpha):
-    return signature[:, None] * gram + alpha * np.eye(len(gram))
-
-
-@changes(krein, "_system", head_laws.check_krein, lambda: head_laws.check_krein(negative=False))
-def flipped_alpha(system, gram, signature, alpha):
-    return system(gram, signature, -alpha)
-
-
 @planted(head_laws.check_poles, head_laws.check_cross_validation)
 def spectrum_without_signature(patch):
     original = KreinSpectrum.of.__func__
@@ -40,33 +30,9 @@ def spectrum_without_signature(patch):
     )
 
 
-@replaces(KreinSpectrum, "is_pole", head_laws.check_poles)
-def poles_at_positive_eigenvalues(self, alpha):
-    return bool(np.any(np.abs(self.values - alpha) < 1e-6 * alpha))
-
-
-@changes(KreinSpectrum, "score", head_laws.check_cross_validation)
-def degrees_that_cancel(score, self, alpha):
-    """The trace of H, in which eigenvalues of opposite signs cancel."""
-    hat = self.values / (self.values + alpha)
-    lost = float(np.sum(np.abs(hat)) - np.sum(hat))
-    return score(replace(self, degrees=self.degrees + lost), alpha)
-
-
 @changes(KreinSpectrum, "score", lambda: head_laws.check_cross_validation(fit_intercept=True))
 def intercept_for_nothing(score, self, alpha):
     return score(replace(self, degrees=self.sums.weight), alpha)
-
-
-@replaces(KreinSpectrum, "score", head_laws.check_cross_validation)
-def residual_explained_twice(self, alpha):
-    """y'y - 2 b'w + w'Gw without its last term."""
-    hat = self.values / (self.values + alpha)
-    residual = np.maximum(self.sums.square - 2.0 * hat @ self.squares, 1e-12)
-    left = self.degrees - float(np.sum(np.abs(hat)))
-    if left <= 0.0:
-        return np.inf
-    return float(np.mean(np.log(self.sums.weight * residual))) - 2.0 * float(np.log(left))
 
 
 @replaces(

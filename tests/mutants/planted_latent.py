@@ -40,24 +40,14 @@ def check_all_rows():
 plant_edits(LaplacePosterior, "latent", labels, counts,
     predictions_without_residuals=("covariance += (residual", "covariance += (0.0 * residual"),
 )  # fmt: skip
-plant_edits(LaplacePosterior, "latent", counts,
-    residuals_in_units_of_the_kernel=("residual / self.alpha", "residual * 100.0"))  # fmt: skip
 plant_edits(landmarks, "residual_variance", evidence, users=(laplace_rows,),
     rows_without_residuals=("left = prior -", "left = 0.0 * prior -"))  # fmt: skip
 plant_edits(ProfileCurvature, "of", check_curvature,
     curvatures_without_residuals=("signed = 1.0 + variance[:, None] * values",
                                   "signed = 1.0 + 0.0 * values"))  # fmt: skip
-plant_edits(ProfileCurvature, "of", evidence,
-    evidence_without_the_determinant_of_residuals=("float(np.log(growth).sum())", "0.0"),
-)  # fmt: skip
 plant_edits(EvidenceSlopes, "by_log_alpha", slopes,
     residuals_do_not_depend_on_alpha=("- self.mode.variance @ self._by_variance()", ""),
 )  # fmt: skip
-plant_edits(EvidenceSlopes, "_by_variance", slopes,
-    residuals_whose_mode_stays=("0.5 * explicit + np.sum(slope * response, axis=1)",
-                                "0.5 * explicit"))  # fmt: skip
-plant_edits(EvidenceSlopes, "by_parameters", slopes,
-    parameters_do_not_move_residuals=("+ self.mode.variance[:, None] * self.bend", ""))  # fmt: skip
 planted(laws.test_equal_rows_share_a_residual, name="equal_rows_have_residuals_of_their_own")(
     edit(laplace_rows, "distinct_rows", "return first, row.ravel()\n    X.sort",
          "return np.arange(len(X)), np.arange(len(X))\n    X.sort")

@@ -1,6 +1,5 @@
 """Bugs in signed and designed measures, each with the law that must notice it."""
 
-from dataclasses import replace
 from functools import lru_cache, partial
 
 import numpy as np
@@ -12,15 +11,12 @@ from scipy.linalg import cho_factor, cho_solve
 from spectral import test_allocation
 from spectral import test_least_squares_phases as phases
 
-from bochner.kernels import Metric
-from bochner.spectral import Envelope, Part, design, least_squares
+from bochner.spectral import Envelope, design, least_squares
 from bochner.spectral.atoms import CityBlockExponentials, DampedGaussians, Shells, sphere_mean
 from bochner.spectral.measure import Allocation, ByMass
-from bochner.spectral.profiles import Geometry
 
 ROOT_TWO = float(np.sqrt(2.0))
 BY_NAME = {str(case): case for case in CASES}
-DELTA = BY_NAME["2d-DeltaGaussian(tau1=0.5, tau2=3.0)"]
 POLYNOMIAL = BY_NAME["5d-SphericalPolynomial(degree=2, a=2.0)"]
 TANH = BY_NAME["2d-Tanh(scale=0.5, offset=0.3)"]
 ON_THE_SPHERE = BY_NAME["2d-Tanh(scale=2.0, offset=0.1)"]
@@ -57,21 +53,6 @@ def forget(patch):
     patch.setattr(design, "_cached_search", lru_cache(design._search))
 
 
-def with_masses(patch, change):
-    forget(patch)
-    patch.setattr(design, "Part", lambda mass, law, envelope: Part(change(mass), law, envelope))
-
-
-planted(certificate(DELTA), name="flipped_sign_of_negative_masses")(
-    lambda patch: with_masses(patch, abs)
-)
-
-
-@planted(bias(POLYNOMIAL))
-def masses_of_polynomials_swapped(patch):
-    with_masses(patch, lambda mass: -mass)
-
-
 def with_block_variance(patch, covariances, stretch=ROOT_TWO):
     forget(patch)
 
@@ -87,9 +68,6 @@ def with_block_variance(patch, covariances, stretch=ROOT_TWO):
 
 
 # Without the root of two, two orthogonal directions would sum to a unit vector.
-planted(blocks(SHELL), name="a_direction_counts_itself")(
-    lambda patch: with_block_variance(patch, lambda block: block)
-)
 planted(blocks(SHELL), prediction(POLYNOMIAL), name="blocks_of_independent_directions")(
     lambda patch: with_block_variance(patch, lambda block: 0)
 )
@@ -129,29 +107,6 @@ def cauchy_of_the_inverse_scale(patch):
     )
 
 
-@planted(certificate(TANH))
-def distance_for_its_square(patch):
-    """The inner product as R^2 - z / 2."""
-    forget(patch)
-    of = Geometry.of
-
-    def wrong(profile, pairs, dim, margin):
-        geometry = of(profile, pairs, dim, margin)
-        if profile.metric is not Metric.INNER_PRODUCT:
-            return geometry
-        square = geometry.atoms.radius**2
-        return replace(geometry, function=lambda z: profile.function(square - 0.5 * z))
-
-    patch.setattr(Geometry, "of", wrong)
-
-
-@planted(certificate(TRUNCATED))
-def certificate_on_the_coarse_grid(patch):
-    forget(patch)
-    inside = Geometry.inside
-    patch.setattr(Geometry, "inside", lambda self, n: inside(self, min(n, 200)))
-
-
 @replaces(least_squares, "_folded", weight_laws.check_weights)
 def no_cross_terms(products):
     m = len(products) // 2
@@ -174,30 +129,11 @@ def clipped_weights(H, g, prior, damping, *, nonnegative):
     return np.maximum(weight, 0.0) if nonnegative else weight
 
 
-@changes(weight_laws, "least_squares_weights", weight_laws.check_weights)
-def chosen_on_the_rows_of_the_fit(original, frequencies, fit, held_out, **options):
-    return original(frequencies, fit, fit, **options)
-
-
 recovery = phases.test_a_kernel_in_the_span_is_found
 # Its Gram matrices are square, so that nothing but the values can tell.
 formula = phases.test_a_kernel_of_known_formula_is_found_at_both_orders
 
 replaces(least_squares, "_turned", recovery, formula, name="lost_sines")(np.zeros_like)
-changes(least_squares, "_sides", formula, name="swapped_rows")(
-    lambda sides, unit, s: sides(unit, least_squares.Sample(s.right, s.left, s.gram.T))
-)
-changes(least_squares, "_normal_equations", formula, name="transposed_gram")(
-    lambda equations, left, right, gram, **options: equations(left, right, gram.T, **options)
-)
-
-
-@changes(least_squares, "_normal_equations", recovery)
-def no_mixed_block(equations, *arguments, phases):
-    H, g = equations(*arguments, phases=phases)
-    m = len(g) // 2
-    H[:m, m:] = H[m:, :m] = 0.0
-    return H, g
 
 
 @planted(partial(test_feature_errors.assert_predicted, "tl1"))

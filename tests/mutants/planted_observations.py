@@ -23,7 +23,6 @@ from bochner.linear import asymmetric_pair_ridge as pair_ridge
 from bochner.linear import kernel_selection as selection
 from bochner.linear import ridge_posterior as ridge
 from bochner.linear import softmax_weights
-from bochner.linear import softmax_weights as left_out
 
 check_density = test_observations_of_ridge.test_fractional_weights_have_the_density_of_their_noise
 check_merged = partial(
@@ -62,11 +61,6 @@ plant_edits(
 )
 
 
-@planted(check_density)
-def evidence_without_precisions(patch):
-    patch.setattr(FeatureSums, "log_precision", 0.0)
-
-
 @planted(test_observations_of_ridge.test_whether_weights_are_counts_is_decided_by_all_chunks)
 def weights_always_counts(patch):
     patch.setattr(FeatureSums, "n_observations", property(lambda sums: sums.weight))
@@ -91,14 +85,12 @@ def one_of_so_many_rows_left_out(patch):
     )
 
 
-plant_edits(left_out, "left_out_indicators", check_fractions, users=(test_left_out_indicators,),
-    all_leverages_of_weight_one=("weights[part] * leverage(Z)", "leverage(Z)"))  # fmt: skip
 plant_edits(softmax_weights, "left_out_probabilities", check_refits,
     users=(test_left_out_probabilities,),
     all_copies_removed=("units.weights, 0.0) if groups", "totals, 0.0) if groups"))  # fmt: skip
 plant_edits(softmax_weights, "_after_a_step", check_entropy,
     parameters_of_all_rows=("slope[..., None])", "0.0 * slope[..., None])"),
-    step_the_wrong_way=("moved = point + ", "moved = point - "))  # fmt: skip
+    )  # fmt: skip
 plant_edits(learned_kernel, "blocks_of", test_pooling.assert_random_blocks, users=(test_pooling,),
     equal_rows_spread_over_blocks=("row = rng.permutation(np.repeat", "row = (np.repeat"),
 )  # fmt: skip
@@ -124,10 +116,6 @@ def check_learned():
 @planted(check_learned)
 def precisions_in_any_unit(patch):
     patch.setattr(learned_kernel_regressor, "of_mean_one", lambda units: (units, 1.0))
-
-
-plant_edits(learned_kernel_regressor, "of_mean_one", check_learned,
-    learned_noise_of_the_mean_weight=("counts), unit", "counts), 1.0"))  # fmt: skip
 
 
 plant_edits(

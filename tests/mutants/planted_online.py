@@ -6,7 +6,6 @@ from numpy.testing import assert_allclose
 
 from bochner import KreinRidge
 from bochner.features.chunks import Chunk
-from bochner.linear.ridge_head import RidgeHead
 
 RNG = np.random.default_rng(0)
 X, Y = RNG.normal(size=(40, 2)), RNG.normal(size=40)
@@ -25,5 +24,3 @@ def check_forgetting():
 
 
 plant_edits(Chunk, "aged", check_forgetting, ages_reversed=("[::-1]", ""))
-plant_edits(RidgeHead, "_add_rows", check_forgetting,
-    a_batch_as_one_row=("forgetting ** len(rows)", "forgetting"))  # fmt: skip

@@ -7,30 +7,21 @@ from tables import test_predictive, test_transformed_targets
 
 from bochner.tables import predictive, table_predictions
 from bochner.tables.predictive import Predictive, ScoreLaw
-from bochner.tables.table_predictions import NumberPredictor, ScaledTargets
+from bochner.tables.table_predictions import ScaledTargets
 
 plant_edits(ScoreLaw, "of", test_predictive.test_quantiles_are_ranks_among_one_more_score,
     absolute_scores=("np.sort(columns, axis=0)", "np.sort(np.abs(columns), axis=0)"))  # fmt: skip
 plant_edits(ScoreLaw, "of", partial(test_predictive.check_one_distribution, "line", 1, None),
     laws_with_another_mean=("values -= ", "values -= 0.0 * "))  # fmt: skip
-plant_edits(predictive, "_with_tails",
-    test_predictive.test_quantiles_are_ranks_among_one_more_score,
-    ranks_among_the_scores_alone=("/ (n_scores + 1)\n    if", "/ n_scores\n    if"))  # fmt: skip
 plant_edits(predictive, "_tail",
     test_predictive.test_means_of_exponentials_are_those_of_normal_tails,
     tails_without_a_scale=("excesses[1:] / mean", "excesses[1:]"))  # fmt: skip
 plant_edits(predictive, "_interpolated",
     test_predictive.test_the_distribution_is_the_inverse_of_the_quantiles,
     the_lowest_level_of_ties=('side="right"', 'side="left"'))  # fmt: skip
-plant_edits(Predictive, "sample", partial(test_predictive.check_one_distribution, "line", 3, None),
-    the_first_component_alone=("places.shape[1]", "False"))  # fmt: skip
 plant_edits(Predictive, "_distribution",
     test_predictive.test_quantiles_of_mixtures_have_their_level,
     quantiles_of_equal_components=("weight * probabilities", "0.25 * probabilities"))  # fmt: skip
-plant_edits(Predictive, "_integrated",
-    partial(test_predictive.check_one_distribution, "exponential", 1, None),
-    means_of_equal_cells=("[..., None] * shares)", "[..., None] / len(shares) + 0.0 * shares)"),
-)  # fmt: skip
 plant_edits(ScoreLaw, "sample", test_predictive.test_draws_keep_the_correlations_of_targets,
     targets_in_one_order=("(self.ranks[rows] + places[",
                           "(np.sort(self.ranks, axis=0)[rows] + places["))  # fmt: skip
@@ -39,7 +30,4 @@ plant_edits(ScaledTargets, "inverse", test_transformed_targets.check_counts,
                        "targets"))  # fmt: skip
 plant_edits(table_predictions, "floor_of", test_transformed_targets.check_floors,
     every_positive_target_has_a_floor=("n_expected >= _FEWEST_AT_FLOOR", "True"),
-    zeros_alone_make_a_floor=("np.sum(y > 2.0 * np.median(y))", "0"))  # fmt: skip
-plant_edits(NumberPredictor, "covariances", test_transformed_targets.check_counts,
-    covariances_without_the_floor=("scaled_cov * ratio * ratio[:, None]",
-                                   "self.targets.scale**2 * scaled_cov"))  # fmt: skip
+    )  # fmt: skip

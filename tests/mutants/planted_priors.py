@@ -8,15 +8,13 @@ from bochner.series.priors import PriorTable, SeriesPriors
 
 plant_edits(PriorTable, "prior", test_priors.assert_definition,
     the_common_term_is_left_out=("+ np.outer(loadings, loadings)", ""),
-    powers_of_the_unit_are_one=("[one.power for one in own]", "[1 for one in own]"))  # fmt: skip
+    )  # fmt: skip
 plant_edits(SeriesPriors, "log_weight", test_priors.assert_weights,
     evidence_is_believed=("self.power * log_evidence", "log_evidence"),
-    odds_of_trends_are_left_out=("self.trends[trend]", "0.0"))  # fmt: skip
-plant_edits(SeriesPriors, "log_weight_of_scale", test_priors.assert_weights,
-    odds_of_transformations_are_left_out=("+ odds", ""))  # fmt: skip
+    )  # fmt: skip
 planted(test_priors.test_lengths_are_logarithms_of_thirtieths, name="ranges_are_inverted")(
     edit(SeriesPriors, "table", "-np.log(", "np.log(")
 )
 plant_edits(fitted_series, "_priors", test_priors.test_series_without_dates,
     periods_of_the_user_are_ignored=("max(lengths, default=0.0) / step", "0.0"),
-    every_series_is_of_years=("if n_rows <= _MOST_YEARS else 0.0", ""))  # fmt: skip
+    )  # fmt: skip

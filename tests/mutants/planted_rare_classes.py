@@ -9,7 +9,7 @@ from mutants.registry import plant_edits
 from plot import test_predictions
 from report import test_numbers
 
-from bochner.comparison import contenders, outcomes, verdict
+from bochner.comparison import contenders
 from bochner.comparison.outcomes import RareClass
 from bochner.plot import drawn_inputs as axis_ranges
 from bochner.plot import regression_errors
@@ -29,12 +29,6 @@ def stopped_methods():
 
 plant_edits(RareClass, "hits", rare_class,
     the_safest_rows_are_the_riskiest=("argsort(-self.stated", "argsort(self.stated"))  # fmt: skip
-plant_edits(outcomes.Outcome, "_class_scores", rare_class,
-    area_of_another_class=("(rare.is_observed, rare.stated)", "(~rare.is_observed, rare.stated)"),
-)  # fmt: skip
-plant_edits(verdict, "_warning", rare_class,
-    praise_of_a_worse_model=("if gap.is_worse", "if False"),
-    praise_of_a_constant=(".upper >= 1.0", ".upper >= 9.0"))  # fmt: skip
 plant_edits(contenders, "within_time", stopped_methods,
     nothing_is_stopped=("signal.setitimer(signal.ITIMER_REAL, seconds)", "None"))  # fmt: skip
 plant_edits(error_checks, "below_zero",

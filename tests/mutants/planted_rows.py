@@ -18,16 +18,12 @@ from bochner.tables import table_rows as copied_rows
 plant_edits(split, "split_table",
     test_split.test_rows_with_an_equal_identifier_are_held_out_together, users=(test_split,),
     equal_identifiers_are_divided=("units=units", "units=None"),
-    remarks_are_identifiers=(" if s.value_counts().max() <= _MOST_OF_A_NAME", ""))  # fmt: skip
+    )  # fmt: skip
 plant_edits(split, "split_rows",
     partial(test_split.test_copies_are_not_divided_and_the_fit_has_one_of_each, "time"),
     users=(test_split,),
     copies_are_tested=("test[~np.isin(originals[test], originals[fit])]", "test"),
-    copies_are_fitted=("np.unique(originals[fit], return_index=True)[1]", "slice(None)"),
 )  # fmt: skip
-plant_edits(split, "_with_equal_names",
-    test_split.test_rows_with_an_equal_identifier_are_held_out_together,
-    missing_identifiers_are_equal=("number < 0", "number < -1"))  # fmt: skip
 plant_edits(split, "_parts", test_split.test_a_class_whose_rows_are_copies_is_fitted,
     single_rows_are_lost=("np.concatenate((fit, single))", "fit"))  # fmt: skip
 plant_edits(copied_rows, "originals", test_split.test_rows_that_are_equal_by_chance_are_independent,
@@ -62,26 +58,11 @@ plant_edits(leaks, "leaks", partial(test_leaks.test_lagged_values_and_times_are_
 plant_edits(leaks, "leaks", test_leaks.test_identifiers_few_rows_and_missing_entries,
     users=(test_leaks,),
     missing_entries_are_predicted=("used = rows[column.present[rows]]", "used = rows"))  # fmt: skip
-plant_edits(leaks, "_error_in_time",
-    partial(test_leaks.test_lagged_values_and_times_are_not_named, 2_000),
-    changes_in_time_are_ignored=("for column in times:", "for column in ():"),
-    trends_are_changes=("np.diff(ordered, 2) ** 2", "np.diff(ordered) ** 2"),
-    rows_are_in_order_of_time=('np.argsort(column.values, kind="stable")',
-                               "np.arange(len(values))"))  # fmt: skip
-plant_edits(leaks, "_is_time", partial(test_leaks.test_lagged_values_and_times_are_not_named, 60),
-    years_are_numbers=("years.max() <= _YEARS[1]", "years.max() < 0.0"))  # fmt: skip
-plant_edits(leaks, "_errors", test_leaks.test_identifiers_few_rows_and_missing_entries,
-    rows_predict_themselves=("np.bincount(level)[level] - 1", "np.bincount(level)[level]"),
-)  # fmt: skip
 plant_edits(leaks, "_errors", noise,
     nearest_rows_are_the_row=("order[[1, *range(n - 1)]], order[[*range(1, n), -2]]",
                               "order, order"))  # fmt: skip
 
 ends_are_rare = np.repeat(np.arange(3, 9), [10, 53, 681, 638, 199, 18])
-codes_with_gaps = np.repeat([4, 6, 8, 10, 12], [9, 300, 200, 200, 9])
 plant_edits(table_checks, "_are_quantities",
     partial(test_table_checks.test_task, ends_are_rare, "regression"),
     marks_are_classes=("has_rare_ends or ", ""))  # fmt: skip
-plant_edits(table_checks, "_are_quantities",
-    partial(test_table_checks.test_task, codes_with_gaps, "classification"),
-    cylinders_are_quantities=(" or filled < _LEAST_FILLED", ""))  # fmt: skip

@@ -13,9 +13,7 @@ from bochner.gaussian_process import StudentTLikelihood
 from bochner.kernels import KernelAdapter
 from bochner.linear import feature_evidence, kernel_families
 from bochner.linear.composite_families import ProductOfKernels, SumOfKernels
-from bochner.linear.family_members import LineWeights, MappedKernel
-from bochner.linear.kernel_families import ShapedScales
-from bochner.linear.reparameterised import LengthScales, MixtureParameters
+from bochner.linear.family_members import LineWeights
 from bochner.spectral.lattice_measure import Lattice
 
 check_gradient = partial(
@@ -23,27 +21,13 @@ check_gradient = partial(
     "full mixture",
     True,
 )
-check_scales = partial(
-    test_feature_evidence.test_value_and_gradient_are_those_of_the_dense_density, "matern", False
-)
 check_weights = partial(test_feature_evidence.test_weights_are_repetitions, False)
 
 plant_edits(feature_evidence, "_slopes", check_gradient,
     slope_without_the_fit=("slope += residuals @ posterior.coef.T", "pass"),
-    slope_of_one_target=("-float(Y.shape[1])", "-1.0"))  # fmt: skip
-plant_edits(feature_evidence, "slopes_by_frequencies", check_gradient,
-    slope_of_an_amplitude=("0.5 * np.sum(waves", "np.sum(waves"))  # fmt: skip
+    )  # fmt: skip
 plant_edits(feature_evidence, "_slopes", check_weights,
     slope_without_weights=("slope *= rows.weight[:, None]", "pass"))  # fmt: skip
-plant_edits(feature_evidence, "evidence_gradient", check_scales, users=(test_feature_evidence,),
-    slope_of_alpha_without_the_fit=("+ by_noise)", ")"))  # fmt: skip
-plant_edits(LengthScales, "pulled_back", check_scales,
-    slope_of_the_inverse_scale=("by_scale = -np", "by_scale = np"))  # fmt: skip
-plant_edits(MixtureParameters, "pulled_back", check_gradient,
-    slope_of_weights_that_do_not_sum=("by_logit = slopes_by_logit(as_array(by_weight), weights)",
-                                      "by_logit = by_weight"),
-    slope_of_a_mean_in_other_units=("(by_mean / self.unit).ravel()", "by_mean.ravel()"),
-)  # fmt: skip
 plant_edits(FeatureSums, "thinned",
     test_alpha_of_many_features.test_thinned_sums_are_those_of_fewer_frequencies_of_more_weight,
     thinned_without_its_weight=("np.sqrt(step) * self.cross", "self.cross"))  # fmt: skip
@@ -58,18 +42,9 @@ def composite(name: str) -> partial[None]:
 plant_edits(SumOfKernels, "pulled_back", composite("sum"),
     slope_of_shares_that_do_not_sum=("slopes_by_logit(by_factor, softmax(logits))", "by_factor"),
 )  # fmt: skip
-plant_edits(ProductOfKernels, "pulled_back", composite("product"),
-    slope_of_a_factor_without_its_sign=("sign[:, None] * slopes.omega", "slopes.omega"),
-)  # fmt: skip
 plant_edits(ProductOfKernels, "draw_factor",
     partial(test_composite_families.test_draws_are_unbiased_for_the_moved_kernel, "product", False),
     product_without_the_count_of_its_frequencies=("prod(counts) / m", "prod(counts)"))  # fmt: skip
-plant_edits(MappedKernel, "pulled_back", composite("columns"),
-    slope_of_other_columns=("[:, indices_of(self.start.columns, None, self.dim)]",
-                            "[:, : len(self.start.columns)]"))  # fmt: skip
-plant_edits(LineWeights, "draw_factor",
-    partial(test_composite_families.test_draws_are_unbiased_for_the_moved_kernel, "ordered", True),
-    lines_without_their_ratio=("draw.ratio / (m", "1.0 / (m"))  # fmt: skip
 plant_edits(Lattice, "draw_factor",
     test_lattice.test_factors_that_are_nearly_constant_have_atoms_for_the_difference,
     constants_take_their_mass=("allocation.share(mass, m, rng)", "ByMass().share(mass, m, rng)"),
@@ -96,19 +71,9 @@ def weights_of_lines_have_no_slope(patch):
     patch.setattr(LineWeights, "pulled_back", lambda self, draws, theta, slopes: 0.0 * theta)
 
 
-planted(slopes("RationalQuadratic"), name="the_shape_has_no_slope")(
-    edit(ShapedScales, "pulled_back", "self.differences(", "0.0 * self.differences(")
-)
-
-
 @planted(learned("Categorical"), recovered("correlation"))
 def correlations_stay_at_the_start(patch):
     patch.setattr(kernel_families, "_GIVEN", ("period", "inclusion", "correlation"))
-
-
-@planted(learned("RationalQuadratic"), recovered("tails"))
-def alphas_stay_at_the_start(patch):
-    patch.setattr(kernel_families, "_GIVEN", ("period", "inclusion", "alpha"))
 
 
 planted(
@@ -129,9 +94,3 @@ planted(
 )
 def degrees_of_freedom_are_not_learned(patch):
     patch.setattr(StudentTLikelihood, "learnable", ("scale",))
-
-
-planted(
-    test_learned_parameters.test_degrees_of_freedom_of_normal_noise_are_many_and_bounded,
-    name="degrees_of_freedom_have_no_bound",
-)(edit(StudentTLikelihood, "bounds", "bounds[is_df] = ", ""))

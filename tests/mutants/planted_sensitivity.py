@@ -15,7 +15,7 @@ from bochner.tables.sensitivity import Dependence, Effect
 plant_edits(Dependence, "_shares",
     partial(test_sensitivity.test_shares_are_those_of_closed_forms, "Ishigami"),
     signs_of_subsets_lost=("(-1) ** len(v) * values_of", "values_of"),
-    errors_of_rows_and_not_of_the_ratio=("terms - share[:, None] * spread", "terms"))  # fmt: skip
+    )  # fmt: skip
 plant_edits(sensitivity, "averages",
     test_sensitivity.test_effects_are_averages_with_quartiles_of_shifted_rows,
     rows_not_shifted=("(mean.mean(axis=0) - curves.mean(axis=0))", "0.0"))  # fmt: skip
@@ -25,13 +25,12 @@ plant_edits(test_encodings, "grid",
 plant_edits(Effect, "cells",
     test_sensitivity.test_results_are_tables_of_texts_in_terminals_and_notebooks,
     decimal_years_are_numbers=("self._shown_values(name)", "self.values[self.columns.index(name)]"),
-    as_many_decimals_as_of_one=("np.floor(np.log10(size))", "0"))  # fmt: skip
+    )  # fmt: skip
 plant_edits(predicting, "rounded",
     test_numbers.test_predictions_have_the_digits_of_a_hundredth_of_the_error,
     users=(test_numbers,),
     large_errors_leave_too_many_digits=(".max(axis=0), 0, ", ".max(axis=0), 6, "),
-    small_numbers_become_zero=("[_SHARE_OF_ERROR, _FEWEST_DIGITS - 1]", "[_SHARE_OF_ERROR, -9]"),
 )  # fmt: skip
 plant_edits(column_sections, "_by_cycle", test_report_numbers.assert_cycles,
     weeks_begin_on_Thursday=("+ _THURSDAY", "+ 0"),
-    hours_are_those_of_Greenwich=("if zone else times", "if False else times"))  # fmt: skip
+    )  # fmt: skip

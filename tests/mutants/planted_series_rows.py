@@ -5,9 +5,8 @@ from series import test_calibration, test_forecaster_rows, test_series_law
 from series import test_value_transformations as test_mixture
 
 from bochner.series import breaks as calibration
-from bochner.series import component_search as learning
-from bochner.series import fitted_series, series_rows
 from bochner.series import series_model as units
+from bochner.series import series_rows
 from bochner.series.series_law import SeriesLaw
 from bochner.series.series_model import SeriesUnits
 from bochner.series.value_transformations import PredictiveMixture, SquareRoot
@@ -44,21 +43,11 @@ planted(test_calibration.assert_never_narrower, name="small_errors_make_forecast
 )
 plant_edits(SeriesLaw, "_windows", test_series_law.assert_earlier,
     earlier_rows_have_the_window_of_the_next_block=("(block - 1) * _BLOCK", "block * _BLOCK"),
-    all_earlier_rows_are_smoothed_by_the_first=("np.maximum(n_before, -1)", "-1 + 0 * n_before"),
 )  # fmt: skip
-planted(test_forecaster_rows.assert_positions, name="earlier_values_are_not_transformed")(
-    edit(fitted_series, "_earlier", "function.forward(values)", "values")
-)
 
 for name, owner, attribute, old, new in (
     ("values_are_not_rounded", SeriesUnits, "rows", "rounded((transformed - self.centre)",
      "1.0 * ((transformed - self.centre)"),
-    ("times_are_not_rounded", SeriesUnits, "ranges", "rounded(np.asarray(durations / self.step))",
-     "np.asarray(durations / self.step)"),
-    ("inputs_are_not_rounded", SeriesUnits, "rows", "rounded((inputs - self.mean)",
-     "1.0 * ((inputs - self.mean)"),
-    ("periods_are_not_rounded", learning, "_first", "float(units.ranges(length))",
-     "length / units.span"),
 ):  # fmt: skip
     planted(test_forecaster_rows.assert_many_units, name=name)(edit(owner, attribute, old, new))
 planted(test_forecaster_rows.assert_constant_inputs, name="rounding_is_the_unit_of_an_input")(

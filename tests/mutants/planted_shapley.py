@@ -16,15 +16,11 @@ plant_edits(
         test_shapley.SINGLE,
     ),
     all_coalitions_weigh_the_same=("comb(g - 1, np.arange(g))", "np.full(g, 2.0 ** (g - 1) / g)"),
-    sizes_of_coalitions_off_by_one=("of_size[sizes - 1]", "of_size[sizes % g]"),
 )
 plant_edits(Game, "_walks",
     test_shapley.test_a_permutation_and_its_reverse_are_exact_for_pairs_of_columns,
     same_permutation_twice=("[early, ~early]", "[early, early]"),
-    contributions_left_in_order_of_places=(
-        "contributions[block] = np.take_along_axis(joined, ranks[b, :, None], axis=1)",
-        "contributions[block] = joined"
-    ))  # fmt: skip
+    )  # fmt: skip
 plant_edits(
     Game,
     "_sampled",

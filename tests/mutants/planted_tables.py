@@ -53,7 +53,3 @@ planted(TEXT.test_levels_of_a_later_table_that_are_new, name="missing_text_is_a_
 planted(LEVELS.test_rare_levels_are_not_new, name="rare_levels_are_new")(
     edit(known_entries, "_levels", """*state.get("means", {})""", "")
 )
-
-planted(LEVELS.test_rare_levels_are_not_new, name="rare_levels_without_means_are_new")(
-    edit(known_entries, "_levels", """state["n_rare"] and "means" not in state""", "False")
-)

@@ -17,11 +17,11 @@ from bochner.tables.width_terms import WidthTerms
 plant_edits(origins, "over_stretches",
     test_origins.test_stretches_are_predicted_from_the_rows_before_them, users=(learner,),
     stretches_that_predict_themselves=("replace(observations, groups=groups)", "observations"),
-    stretches_that_know_later_rows=("stretches <= number", "stretches >= 0"))  # fmt: skip
+    )  # fmt: skip
 plant_edits(origins, "effective_number", test_origins.test_errors_that_are_shared_count_once,
     users=(test_origins,),
     rows_in_the_order_of_the_table=("np.lexsort((times, stretches))", "np.arange(len(errors))"),
-    errors_that_all_count=("ratio = max(ratio, ", "ratio = min(ratio, "))  # fmt: skip
+    )  # fmt: skip
 plant_edits(origins, "widened", test_origins.test_few_independent_scores_widen_intervals,
     users=(weighted_sum,),
     scores_as_if_rows_shared_nothing=("as_array(scores * factors",
@@ -34,8 +34,7 @@ plant_edits(WidthTerms, "fitted",
 plant_edits(later_stretches, "fit_averaged",
     test_origins.test_probabilities_are_averages_over_what_constants_may_be, users=(test_origins,),
     constants_that_are_known=("fitted.biases + moves[:, 1:]", "fitted.biases + 0.0 * moves[:, 1:]"),
-    covariances_for_precisions=("np.linalg.solve(root.T, ndtri(points).T).T",
-                                "ndtri(points) @ root.T"))  # fmt: skip
+    )  # fmt: skip
 plant_edits(later_stretches, "fit_over_stretches",
     test_origins.test_constants_of_classes_do_not_know_the_stretch, users=(test_origins,),
     constants_that_know_the_stretch=("np.where(rows, 0.0, factor * weight)", "factor * weight"),

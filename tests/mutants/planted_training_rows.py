@@ -8,7 +8,7 @@ import pytest
 from mutants.registry import replaces
 from tables import test_training_rows as laws
 
-from bochner.tables import table_model, trees
+from bochner.tables import table_model, tree_growth
 
 
 def check_bits():
@@ -21,6 +21,6 @@ def new_rows_are_not_rounded(encoders, X):
     return np.hstack([encoder.transform(X) for encoder in encoders])
 
 
-@replaces(trees, "_between", laws.check_sides)
-def thresholds_on_entries(inputs, feature, threshold, has_none):
-    return threshold
+@replaces(tree_growth, "_edges", laws.check_sides)
+def thresholds_on_entries(entries, counts):
+    return entries[: -1 : len(entries) // tree_growth._MOST_BINS + 1]

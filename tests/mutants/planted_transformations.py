@@ -3,16 +3,12 @@
 from mutants.registry import plant_edits
 from tables import test_transformed_targets
 
-from bochner.tables import table_predictions, table_regressor
 from bochner.tables import table_predictions as transformations
 from bochner.tables.table_predictions import NumberPredictor, Transformation
 
 plant_edits(NumberPredictor, "mean", test_transformed_targets.check_means,
     medians_in_place_of_means=("self.predictive(rows, weight).mean_and_std()[0]",
                                "rows.averaged(self.outputs)"))  # fmt: skip
-plant_edits(table_predictions, "expected_error", test_transformed_targets.check_means,
-    users=(table_regressor,),
-    errors_of_medians=("(y - expected) ** 2", "(0.5 * y) ** 2"))  # fmt: skip
 plant_edits(Transformation, "log_slope", test_transformed_targets.check_choice,
     densities_of_transformed_targets=("-np.log(y)", "0.0 * y"))  # fmt: skip
 plant_edits(NumberPredictor, "covariances", test_transformed_targets.check_covariances,

@@ -9,13 +9,10 @@ from bochner.series.trends import WalkWithDrift
 
 plant_edits(WalkWithDrift, "onward", test_trends.assert_smoothing,
     all_of_the_drift_goes_on=("kept[1] = self.share", "pass"),
-    the_level_is_shrunk=("kept[1] =", "kept[0] ="))  # fmt: skip
-plant_edits(WalkWithDrift, "move", test_trends.assert_smoothing,
-    walks_do_not_grow_with_the_step=("* dt\n", "\n"),
-    drifts_do_not_grow_with_the_step=("zeros + dt", "ones"))  # fmt: skip
+    )  # fmt: skip
 plant_edits(Searcher, "with_drift", test_trends.assert_weights,
     evidence_keeps_all_of_the_weight=("np.log1p(-share)", "0.0"),
-    weights_are_exchanged=("np.log(share)", "np.log1p(-share)"))  # fmt: skip
+    )  # fmt: skip
 plant_edits(SeriesPriors, "weight_of_drift", test_trends.assert_lengths,
     short_series_have_a_greater_weight=("max(1.0, longer)", "longer"),
-    long_series_keep_the_weight=("** 2", "** 0"))  # fmt: skip
+    )  # fmt: skip

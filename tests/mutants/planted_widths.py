@@ -5,7 +5,6 @@ from tables import test_widths
 
 from bochner.tables import width_terms, widths
 from bochner.tables.weighted_sum import SumOfLaws
-from bochner.tables.width_terms import WidthTerms
 
 plant_edits(widths, "fitted_widths", test_widths.test_groups_are_left_out_as_a_whole,
     widths_that_know_their_group=("fold_numbers(groups, n", "fold_numbers(None, n"))  # fmt: skip
@@ -16,16 +15,13 @@ plant_edits(widths._Scores, "with_trees", test_widths.test_trees_add_interaction
 plant_edits(widths._Scores, "choices", test_widths.check_gaps,
     curves_alone=("BinaryColumns.of(self.X, self.columns)", "BinaryColumns.of(self.X, None)"),
 )  # fmt: skip
-plant_edits(WidthTerms, "fitted", test_widths.check_gaps,
-    gaps_have_no_term=("coef[ends[len(self.knots)] : ", "0.0 * coef[ends[len(self.knots)] : "),
-)  # fmt: skip
 plant_edits(width_terms, "penalised", test_widths.test_penalties_are_those_of_the_spread_of_levels,
     penalties_that_stay=("sizes = dispersion *", "sizes = sizes + 0.0 * dispersion *"))  # fmt: skip
 plant_edits(width_terms, "least_loss", test_widths.test_curves_are_most_likely,
     steps_without_the_penalty=("+ penalty @ coef)", ")"))  # fmt: skip
 plant_edits(widths, "_knots", test_widths.check_equal_rows,
     knots_among_equal_rows=("product <= _LEAST_PRODUCT * residual", "False"),
-    knots_of_rounding_errors=("> _LEAST_STEP", "> 0.0"))  # fmt: skip
+    )  # fmt: skip
 plant_edits(SumOfLaws, "_joint_moments",
     test_widths.test_covariances_have_the_widths_of_predictions,
     covariances_without_widths=("cov * factors * factors[:, None]", "cov"))  # fmt: skip

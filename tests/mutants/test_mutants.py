@@ -7,6 +7,8 @@ from pathlib import Path
 import pytest
 from mutants.registry import MUTANTS
 
+pytestmark = pytest.mark.thorough
+
 for path in sorted(Path(__file__).parent.glob("planted*.py")):
     import_module(f"mutants.{path.stem}")
 

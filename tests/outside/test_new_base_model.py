@@ -1,6 +1,7 @@
 """A base model of a user's own file, in the weighted sum of a table model."""
 
 import numpy as np
+import pytest
 from numpy.testing import assert_array_equal
 from sklearn.base import BaseEstimator, RegressorMixin, clone
 from sklearn.utils.validation import check_is_fitted, validate_data
@@ -48,29 +49,34 @@ X = RNG.uniform(-2.0, 2.0, size=(140, 2))
 Y = np.sin(60.0 * X[:, 1]) + 0.1 * RNG.normal(size=140)
 TRAIN, TEST = slice(0, 90), slice(90, 140)
 WITHOUT = bochner.TableRegressor(effort="quick", random_state=0)
-MODEL = clone(WITHOUT).set_params(base_models=[Oscillation()]).fit(X[TRAIN], Y[TRAIN])
 
 
-def test_it_has_the_weight_where_kernels_lack_rows():
+@pytest.fixture(scope="module")
+def model():
+    return clone(WITHOUT).set_params(base_models=[Oscillation()]).fit(X[TRAIN], Y[TRAIN])
+
+
+@pytest.mark.thorough
+def test_it_has_the_weight_where_kernels_lack_rows(model):
     """Ninety rows of 38 waves: kernels average them, and one sine goes through all."""
-    assert MODEL.head_.weights[-1] > 0.7
-    assert [law.kind for law in MODEL.head_.laws.members][-1] == "Oscillation"
+    assert model.head_.weights[-1] > 0.7
+    assert [law.kind for law in model.head_.laws.members][-1] == "Oscillation"
     error, without = (
-        np.sqrt(np.mean((model.predict(X[TEST]) - Y[TEST]) ** 2))
-        for model in (MODEL, clone(WITHOUT).fit(X[TRAIN], Y[TRAIN]))
+        np.sqrt(np.mean((each.predict(X[TEST]) - Y[TEST]) ** 2))
+        for each in (model, clone(WITHOUT).fit(X[TRAIN], Y[TRAIN]))
     )
     assert error < 0.3 < 0.6 < without
-    assert MODEL.score_ < 0.3
-    lower, upper = MODEL.predict_interval(X[TEST], 0.9)
+    assert model.score_ < 0.3
+    lower, upper = model.predict_interval(X[TEST], 0.9)
     assert np.mean((lower <= Y[TEST]) & (Y[TEST] <= upper)) > 0.75
-    assert MODEL.importance().columns[0] == "x1"
+    assert model.importance().columns[0] == "x1"
 
 
-def test_it_is_saved_and_loaded(tmp_path):
-    bochner.save(MODEL, tmp_path / "m.bochner")
+def test_it_is_saved_and_loaded(model, tmp_path):
+    bochner.save(model, tmp_path / "m.bochner")
     loaded = bochner.load(tmp_path / "m.bochner")
     for ours, theirs in zip(
-        MODEL.predict(X, return_std=True), loaded.predict(X, return_std=True), strict=True
+        model.predict(X, return_std=True), loaded.predict(X, return_std=True), strict=True
     ):
         assert_array_equal(theirs, ours)
     assert loaded.base_models[0].get_params() == Oscillation().get_params()

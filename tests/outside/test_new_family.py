@@ -1,6 +1,7 @@
 """A family of kernels of a user's own in the weighted sum that models a table."""
 
 import numpy as np
+import pytest
 
 from bochner._base.progress import silent
 from bochner.kernels import Gaussian
@@ -9,6 +10,8 @@ from bochner.tables.kernel_laws import KernelLaw
 from bochner.tables.kernel_search import Family
 from bochner.tables.learner import Learner
 from bochner.tables.observations import Observations
+
+pytestmark = pytest.mark.thorough
 
 ANALYTIC = Family(Gaussian, is_mapped=True)
 """Functions with all derivatives."""

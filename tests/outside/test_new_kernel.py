@@ -93,6 +93,7 @@ X = np.random.default_rng(0).normal(size=(40, 2))
 KERNELS = [Bell(0.8), Bell((0.8, 1.5)), TwoBells(), 2.0 * Bell(1.2) + TwoBells(0.3, 1.0)]
 
 
+@pytest.mark.thorough_cases(r"\b2\b")
 @pytest.mark.parametrize("kernel", KERNELS, ids=repr)
 def test_features_are_those_of_its_measure(kernel):
     mu = bochner.spectral_measure(kernel, 2)
@@ -119,6 +120,7 @@ def test_a_kernel_without_a_measure_says_so_and_has_fitted_weights():
     assert model.fit(X[:, :1] ** 2).fit_error_ < 0.2
 
 
+@pytest.mark.thorough
 def test_a_function_of_the_distance_has_a_measure_features_a_diagnosis_and_is_saved(tmp_path):
     kernel = Ring(2.0)
     distances = np.linalg.norm(X[:, None] - X[None], axis=2)

@@ -40,6 +40,7 @@ WITH_IT = [JointStep(), *LOCAL_MOVES]
 SHORT = {"n_frequencies": 4, "chains": Chains(n_burn_in=60, n_samples=60, thin=1, n_chains=1)}
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("structure", ["dense", "sparse"])
 def test_its_step_size_is_adapted_to_its_target(structure):
     short = SHORT | {"n_frequencies": 5, "chains": Chains(120, 80, 1, thin=1)}
@@ -51,6 +52,7 @@ def test_its_step_size_is_adapted_to_its_target(structure):
     assert len(np.unique(records["step_size_joint"][:, -80:])) == 1
 
 
+@pytest.mark.thorough
 def test_it_leaves_the_posterior_as_it_is():
     means = [
         [

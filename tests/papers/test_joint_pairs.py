@@ -92,6 +92,7 @@ def enumerated(rows, points, precision, trend_width):
     return np.array(masses) / sum(masses), sum(odds) / sum(masses)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(("n_newton", "trend"), [(1, True), (8, False)])
 def test_the_chain_has_the_exact_posterior(n_newton, trend):
     """One frequency on three points, the precision known: however rough the approximation."""
@@ -142,6 +143,7 @@ def test_activations_are_those_of_the_weights(q):
     assert state.steps.n_adapted == 5
 
 
+@pytest.mark.thorough
 def test_fixed_columns_have_a_flat_prior():
     """A constant alone, 11 of 12 labels being one, against its posterior by quadrature."""
     rng, y = np.random.default_rng(8), np.repeat([0.5, -0.5], [11, 1])

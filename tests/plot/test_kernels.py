@@ -52,6 +52,7 @@ def waves_of(model, i, lags):
     return np.cos(omega[:, :, None] / model._scaling.scale[i] * lags).mean(axis=1)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("level", [0.5, 0.9])
 def test_the_band_of_a_learned_kernel_holds_its_share_of_draws(learned, level):
     display = plot.kernel(learned, level=level)
@@ -120,6 +121,7 @@ def test_shares_are_of_the_active_frequencies(weighted):
         assert expected.sum() >= 0.99 * weights[size > 0.0].sum()
 
 
+@pytest.mark.thorough_cases(but=r"\bone\b")
 def test_spectra_of_models(learned):
     display = plot.spectrum(learned)
     draws = learned.learned_[0].draws

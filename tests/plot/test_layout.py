@@ -14,6 +14,8 @@ from bochner.plot.regression_errors import PredictionsDisplay, ResidualsDisplay
 from bochner.plot.series_plots import ForecastDisplay
 from bochner.tables.sensitivity import Effect, VarianceShares
 
+pytestmark = pytest.mark.thorough
+
 RNG = np.random.default_rng(0)
 NAMES = {
     "short": "c{}",

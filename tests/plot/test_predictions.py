@@ -46,6 +46,7 @@ def test_coverage_is_that_of_the_known_law(factor):
     np.testing.assert_allclose(line, np.column_stack([levels, display.observed]))
 
 
+@pytest.mark.thorough
 def test_reliability_is_counted_by_hand(classifier, test_labels):
     X, y = test_labels
     display = plot.calibration(classifier, X, y)
@@ -61,6 +62,7 @@ def test_reliability_is_counted_by_hand(classifier, test_labels):
     assert [bar.get_height() for bar in above.patches] == display.counts.tolist()
 
 
+@pytest.mark.thorough_cases(r"0\.5")
 @pytest.mark.parametrize("level", [0.5, 0.9])
 def test_covered_and_missed_rows(regressor, test_rows, level):
     X, y = test_rows

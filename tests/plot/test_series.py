@@ -45,6 +45,7 @@ def test_a_forecast_is_drawn_by_steps_and_by_times(case):
         assert display.start == display.times[0]
 
 
+@pytest.mark.thorough_cases("dates")
 def test_components_are_drawn_by_steps_and_by_times(case):
     model, y, later, drawn = case
     columns = model.components(12)
@@ -58,6 +59,7 @@ def test_components_are_drawn_by_steps_and_by_times(case):
     np.testing.assert_allclose(past.means.sum(axis=0), model.predict(y.index), rtol=1e-3)
 
 
+@pytest.mark.thorough
 def test_known_inputs_are_passed_on():
     x = np.arange(72.0)[:, None] % 5 == 0
     model = Forecaster(find_cycle=False, random_state=0).fit(VALUES + 2.0 * x[:60, 0], x[:60])
@@ -66,6 +68,7 @@ def test_known_inputs_are_passed_on():
     assert set(model.plot(12, x[60:], components=True).names) == set(model.components(12, x[60:]))
 
 
+@pytest.mark.thorough
 def test_one_of_several_series_is_drawn():
     model = Forecaster(find_cycle=False, random_state=0).fit({"a": VALUES, "b": VALUES[::-1]})
     np.testing.assert_array_equal(plot.forecast(model.of("b"), 12).mean, model.predict(12)["b"])

@@ -47,6 +47,7 @@ def test_parameters_of_matplotlib_stay_as_they_are(theme):
     assert to_hex(display.ax_.xaxis.label.get_color()) == THEMES[theme].ink.lower()
 
 
+@pytest.mark.thorough
 def test_matplotlib_is_needed_when_something_is_drawn():
     code = (
         "import sys; import bochner.plot; assert 'matplotlib' not in sys.modules\n"
@@ -72,6 +73,7 @@ def svgs():
     yield plot.to_svg(plot.comparison({"bochner": 1.0}).figure_, title="a <title>")
 
 
+@pytest.mark.thorough
 def test_several_pictures_are_one_valid_page():
     page = ET.fromstring(f"<div>{''.join(svgs())}</div>")
     ids = [element.get("id") for element in page.iter() if element.get("id")]
@@ -91,6 +93,7 @@ def test_several_pictures_are_one_valid_page():
     assert page[3][0].text == "a <title>"
 
 
+@pytest.mark.thorough
 def test_the_same_picture_is_the_same_svg():
     assert list(svgs()) == list(svgs())
     assert len({len(svg) for svg in svgs()}) > 1

@@ -10,8 +10,8 @@ from report.studies import of_classes, page
 from bochner.report import page as report
 
 pytestmark = [
-    pytest.mark.skipif(find_browser() is None, reason="no Chromium on this machine"),
     pytest.mark.thorough,
+    pytest.mark.skipif(find_browser() is None, reason="no Chromium on this machine"),
 ]
 
 KINDS = ("laws", "26 classes", "targets")

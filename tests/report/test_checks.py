@@ -37,6 +37,7 @@ def outcome(n=600, seed=0, *, noise=1.0, width=1.645, bias=0.0, spread=3.0, erro
     return Outcome(mean + bias + drawn, mean, mean - width, mean + width, unit=spread**2 + 1.0)
 
 
+@pytest.mark.thorough_cases("0|1")
 @pytest.mark.parametrize("seed", range(5))
 def test_good_predictions_raise_no_alarm(seed):
     (study,) = of_laws()
@@ -105,6 +106,7 @@ def test_all_texts_on_coverage_agree(n_covered, judgement, weight):
         assert share in error_checks.coverage(checked).title
 
 
+@pytest.mark.thorough
 def test_the_range_of_coverage_is_that_of_repeated_samples():
     """Calibrated intervals are outside in 5 % of the samples, in 11 % with 30 clusters."""
     rng = np.random.default_rng(0)

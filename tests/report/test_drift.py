@@ -14,6 +14,7 @@ def of(values, residuals, clusters=None):
     return drift(read_column("x", values), residuals, clusters)
 
 
+@pytest.mark.thorough
 def test_p_values_are_uniform_if_nothing_depends_on_the_column():
     rng = np.random.default_rng(0)
     found = []
@@ -24,6 +25,7 @@ def test_p_values_are_uniform_if_nothing_depends_on_the_column():
     assert kstest(found, "uniform").pvalue > 1e-3
 
 
+@pytest.mark.thorough
 def test_dependent_rows_raise_no_false_alarms():
     """Clusters of rows count as one each: p-values of few clusters are on the safe side."""
     rng = np.random.default_rng(1)
@@ -58,6 +60,7 @@ def test_of_two_bins_it_is_a_t_test_of_clusters():
     assert of(levels, residuals, np.arange(60) // 30).p_value == 1.0
 
 
+@pytest.mark.thorough
 def test_few_clusters_show_a_strong_drift():
     """A strong drift over 24 clusters is certain; without one, alarms are as rare as they say."""
     rng, clusters = np.random.default_rng(8), np.repeat(np.arange(24), 30)

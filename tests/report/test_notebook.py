@@ -20,6 +20,7 @@ def rows():
     return table(80, seed=9)
 
 
+@pytest.mark.thorough
 def test_it_is_about_these_rows(rows, tmp_path):
     (study,) = of_laws()
     frame, y = rows
@@ -37,6 +38,7 @@ def test_it_is_about_these_rows(rows, tmp_path):
     assert "Predictions are compared with known targets of 80 rows." in text
 
 
+@pytest.mark.thorough
 def test_a_notebook_gets_a_frame_with_the_whole_page(rows):
     (study,) = of_laws()
     found = study.model.report(*rows)
@@ -48,6 +50,7 @@ def test_a_notebook_gets_a_frame_with_the_whole_page(rows):
     assert len(repr(found)) < 100
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("kind", [pl.from_pandas, np.asarray], ids=["polars", "numpy"])
 def test_tables_of_any_kind(kind):
     rng = np.random.default_rng(0)
@@ -76,6 +79,7 @@ def test_what_has_no_report(frame, y, message):
         of_laws()[0].model.report(frame, y)
 
 
+@pytest.mark.thorough
 def test_a_missing_package_is_named():
     code = (
         "import sys; sys.modules['jinja2'] = None\n"

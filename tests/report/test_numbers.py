@@ -626,6 +626,7 @@ OF_WORDS = ("There are enough rows: .*", "All columns are used: .*", "No two imp
 """Findings, a figure and tables that are tested with the checks and the pages."""
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("kind", ["laws", "two classes"])
 def test_all_that_a_report_states_has_a_test(kind):
     """A new figure or table of numbers needs a test with ``states`` and its title."""

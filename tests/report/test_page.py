@@ -44,6 +44,7 @@ def plain(text):
     return text.replace("\u00a0", " ")
 
 
+@pytest.mark.thorough
 def test_every_section_is_there(kind):
     found = Page(page(kind))
     anchors = [section.attributes["id"] for section in found.all("section")]
@@ -57,6 +58,7 @@ def test_every_section_is_there(kind):
         assert {e.tag for e in content} & {"p", "table", "figure", "dl", "section"}, section
 
 
+@pytest.mark.thorough
 def test_the_page_is_well_formed(kind):
     found = Page(page(kind))
     assert not found.faults
@@ -72,6 +74,7 @@ def test_the_page_is_well_formed(kind):
     assert max(np.diff(levels)) <= 1  # No level is skipped
 
 
+@pytest.mark.thorough_cases(but="laws")
 def test_pictures_have_texts(kind):
     found = Page(page(kind))
     pictures = found.all("svg")
@@ -88,6 +91,7 @@ def test_pictures_have_texts(kind):
     assert numbers == list(range(1, len(numbers) + 1))
 
 
+@pytest.mark.thorough_cases(but=r"laws|\btwo\b")
 def test_the_page_needs_nothing_else(kind):
     text = page(kind)
     assert len(text.encode()) < MEGABYTE
@@ -100,6 +104,7 @@ def test_the_page_needs_nothing_else(kind):
     assert addresses <= {"http://www.w3.org/2000/svg", "http://www.w3.org/1999/xlink"}
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("kind", ["laws", "two classes", "26 classes", "groups", "file"])
 def test_numbers_are_those_of_the_study(kind):
     (study,) = KINDS[kind]()
@@ -130,6 +135,7 @@ def test_a_reader_can_reproduce_it():
     assert re.search(r"\d{4}-\d\d-\d\d", section.text)
 
 
+@pytest.mark.thorough
 def test_the_data_are_described():
     (section,) = Page(page("laws")).all("section", id="data")
     assert "table.csv has 260 rows and 5 columns besides the target:" in section.text
@@ -144,6 +150,7 @@ def test_the_data_are_described():
     assert f"belong to {len(np.unique(of_groups()[0].own.clusters))} groups" in section.text
 
 
+@pytest.mark.thorough
 def test_each_target_has_its_own_numbers():
     found, both = Page(page("targets")), of_targets()
     verdicts = [plain(e.text) for e in found.all("p", **{"class": "verdict"})]
@@ -212,6 +219,7 @@ def test_what_is_no_report():
         report.html([*of_laws(), *of_groups()])
 
 
+@pytest.mark.thorough
 def test_a_model_without_importance_or_other_methods_has_a_report():
     (study,) = of_groups()
     nothing = replace(study.importance, columns=(), share=np.empty(0), std_error=np.empty(0))
@@ -222,6 +230,7 @@ def test_a_model_without_importance_or_other_methods_has_a_report():
     assert "depend on no column" in found.all("section", id="importance")[0].text
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("lacks", [("importance", "interactions"), ("interactions",)])
 def test_what_was_not_analysed_is_left_out(lacks):
     (study,) = of_laws()

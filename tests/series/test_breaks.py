@@ -66,6 +66,7 @@ def assert_found():
         assert not len(shifted.outliers_)
 
 
+@pytest.mark.thorough
 def test_outliers_and_shifts_are_found():
     assert_found()
 
@@ -76,6 +77,7 @@ def assert_none():
     assert sum(len(one.outliers_) + len(one.level_shifts_) > 0 for one in models) <= 1
 
 
+@pytest.mark.thorough
 def test_series_without_breaks_have_none():
     assert_none()
 
@@ -93,6 +95,7 @@ def assert_narrower():
         assert widths[True] < 0.75 * widths[False]
 
 
+@pytest.mark.thorough
 def test_intervals_are_narrower_without_breaks():
     assert_narrower()
 

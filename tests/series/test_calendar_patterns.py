@@ -127,6 +127,7 @@ def assert_forecast(name, kind="flat"):
     assert lower.iloc[-1] < y.iloc[last] < upper.iloc[-1]
 
 
+@pytest.mark.thorough_cases("hour")
 @pytest.mark.parametrize("name", ["end of the month", "date", "week", "hour"])
 def test_spikes_that_return_are_forecast(name):
     assert_forecast(name)

@@ -65,6 +65,7 @@ def assert_calibration(name="damped"):
     assert found.factors.max() > 1.2
 
 
+@pytest.mark.thorough_cases("clock")
 @pytest.mark.parametrize("name", ["damped", "clock"])
 def test_the_calibration_is_the_most_probable_one(name):
     assert_calibration(name)

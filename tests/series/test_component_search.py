@@ -108,6 +108,7 @@ def test_trends_are_told_apart():
     assert level["a level"] + level["a slope that dies out"] > 0.8
 
 
+@pytest.mark.thorough
 def test_effects_of_inputs_are_learned():
     rng = np.random.default_rng(9)
     X = rng.normal(size=(N + 4, 3)) * [1.0, 10.0, 0.1] + [0.0, 5.0, 0.0]

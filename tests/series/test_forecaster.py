@@ -2,6 +2,7 @@
 
 import subprocess
 import sys
+from typing import ClassVar
 
 import numpy as np
 import pandas as pd
@@ -178,6 +179,7 @@ def test_units_of_values_do_not_matter(plain, shift, factor):
     assert_allclose(std, abs(factor) * plain[1], rtol=CLOSE)
 
 
+@pytest.mark.thorough
 def test_unknown_rows_are_as_good_as_missing_ones(plain):
     """With NaN, and without the rows, where the usual step is the same."""
     y, gaps = values()[:84], [5, 6, 40]
@@ -190,6 +192,7 @@ def test_unknown_rows_are_as_good_as_missing_ones(plain):
     assert_allclose(first[1], second[1], rtol=CLOSE)
 
 
+@pytest.mark.thorough
 def test_irregular_times():
     times = np.sort(np.random.default_rng(0).uniform(0.0, 8.0, 150))
     y = np.sin(2.0 * np.pi * times) + 0.1 * np.random.default_rng(1).normal(size=150)
@@ -200,6 +203,7 @@ def test_irregular_times():
         model.predict(3)
 
 
+@pytest.mark.thorough
 def test_the_future_is_not_read():
     """Values, times and inputs after an origin change nothing before it."""
     assert_future()
@@ -220,6 +224,7 @@ def assert_future():
     assert (first.loc[~before, "observed"] != second.loc[~before, "observed"]).all()
 
 
+@pytest.mark.thorough
 def test_rolling_origins_are_fits_to_the_values_before():
     y = monthly()
     model = Forecaster(**QUICK)
@@ -283,6 +288,30 @@ class LastValue(Forecaster):
         return self.predict(horizon)[:, None] + 20.0 * norm.ppf(levels)
 
 
+class Noted(LastValue):
+    """Notes what it is fitted to, and where it predicts."""
+
+    notes: ClassVar[list] = []
+
+    def fit(self, y, X=None, times=None):
+        self.notes.append([np.asarray(y), np.asarray(X), np.asarray(times)])
+        return super().fit(y)
+
+    def predict(self, horizon, X=None):
+        self.notes[-1] += [np.asarray(horizon), np.asarray(X)][: 5 - len(self.notes[-1])]
+        return super().predict(len(horizon))
+
+
+def test_fits_have_the_rows_before_an_origin_and_forecasts_those_after():
+    y, X, times = np.arange(20.0) ** 1.5, np.arange(40.0).reshape(20, 2), 2.0 * np.arange(20.0)
+    Noted.notes.clear()
+    Noted().cross_validate(y, 3, 3, X, times=times, stride=2, season_length=4)
+    for origin, note in zip((13, 15, 17), Noted.notes, strict=True):
+        after = slice(origin, origin + 3)
+        right = y[:origin], X[:origin], times[:origin], times[after], X[after]
+        assert [part.tolist() for part in note] == [part.tolist() for part in right]
+
+
 def assert_errors_of_origins():
     """Errors are in units of the seasonal differences before each origin."""
     y = np.cumsum(np.arange(40.0) ** 1.5)  # Differences grow
@@ -304,6 +333,7 @@ def test_errors_of_origins_are_scaled_by_the_values_before():
     assert_errors_of_origins()
 
 
+@pytest.mark.thorough
 def test_known_inputs():
     rng = np.random.default_rng(0)
     y = monthly()
@@ -347,6 +377,7 @@ def test_inputs_at_times_of_the_series_are_those_of_the_fit():
         model.predict(times, np.vstack([later, X[[20]], X[[10]] + 0.5]))
 
 
+@pytest.mark.thorough
 def test_several_series():
     frame = pd.DataFrame({"north": values(seed=1), "south": 3.0 * values(seed=2)},
                          index=monthly().index)  # fmt: skip
@@ -495,6 +526,7 @@ def test_requests_that_cannot_be_met(fitted):
         _ = Forecaster().periods_
 
 
+@pytest.mark.thorough
 def test_arrays_need_no_pandas():
     code = (
         "import sys; sys.modules['pandas'] = None\n"
@@ -511,6 +543,7 @@ def test_arrays_need_no_pandas():
     assert done.stdout.startswith("(3,)")
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("kind", ["season", "walk", "growth"])
 def test_intervals_cover_generated_series(kind):
     """24 series each, with 90 % intervals for twelve steps ahead: errors of one are dependent."""

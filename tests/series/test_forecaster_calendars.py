@@ -79,6 +79,7 @@ def daily(request):
     return model, hours, values, true, n
 
 
+@pytest.mark.thorough
 def test_a_peak_stays_at_its_hour_when_clocks_change(daily):
     model, hours, _, true, n = daily
     predicted = model.predict(len(hours) - n)
@@ -93,6 +94,7 @@ def test_a_peak_stays_at_its_hour_when_clocks_change(daily):
     assert_allclose(parts.sum(axis=1), predicted, rtol=1e-8, atol=1e-8)
 
 
+@pytest.mark.thorough
 def test_times_of_another_zone_have_the_clock_of_the_series(daily):
     model, hours, _, _, n = daily
     predicted = model.predict(len(hours) - n)

@@ -94,6 +94,7 @@ SEASONS = {
 }  # fmt: skip
 
 
+@pytest.mark.thorough_cases("sharp days and weekends")
 @pytest.mark.parametrize("case", SEASONS)
 def test_the_seasons_of_a_series_are_reported_and_no_others(case):
     """Neither parts of a season nor short fluctuations are seasons, but tides are."""

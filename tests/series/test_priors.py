@@ -122,6 +122,7 @@ def test_the_calendar_chooses_the_priors(frequency, name):
     assert chosen(pd.date_range("1990-01-01", periods=30, freq=frequency)) == name
 
 
+@pytest.mark.thorough
 def test_series_without_dates():
     """A season of four steps stands for quarters, and short series without one for years."""
     assert chosen(None) == "year"

@@ -86,6 +86,7 @@ def test_the_evidence_is_that_of_the_kernels(name, kind):
     assert_evidence(name, kind)
 
 
+@pytest.mark.thorough_cases(but="level|drift")
 @pytest.mark.parametrize("kind", ROWS)
 @pytest.mark.parametrize("name", REGULAR)
 def test_slopes_are_differences(name, kind):
@@ -125,6 +126,7 @@ def assert_last_states():
             assert_allclose(weight @ of_errors @ weight, spread[0, 0], rtol=1e-5)
 
 
+@pytest.mark.thorough
 def test_last_states_are_those_of_the_dense_law():
     assert_last_states()
 

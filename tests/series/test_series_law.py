@@ -88,6 +88,7 @@ def test_rows_before_the_training_are_smoothed_in_windows(name):
     assert_earlier(name)
 
 
+@pytest.mark.thorough_cases("line")
 @pytest.mark.parametrize("name", ["line", "clock"])
 def test_rows_of_the_training_are_smoothed_in_place(name):
     law = law_of(name, rows_of())

@@ -44,6 +44,7 @@ def assert_evidence():
     assert_allclose(found, evidence(y, weights, steps, initial, 0.3), rtol=1e-11)
 
 
+@pytest.mark.thorough
 def test_the_evidence_is_that_of_the_dense_law():
     assert_evidence()
 
@@ -66,10 +67,12 @@ def assert_states():
         assert_allclose(states.cov[t], cov, atol=1e-11)
 
 
+@pytest.mark.thorough
 def test_states_are_those_given_the_values_before():
     assert_states()
 
 
+@pytest.mark.thorough_cases("own|other")
 @pytest.mark.parametrize("name", ["own", "other", "variance", "covariance", "initial", "noise"])
 def test_slopes_are_differences_of_the_evidence(name):
     assert_slopes(name)
@@ -122,10 +125,12 @@ def assert_components():
     assert_allclose(mean[:, :3].sum(axis=1), mean[:, 3], atol=1e-12)
 
 
+@pytest.mark.thorough
 def test_components_are_those_given_all_values():
     assert_components()
 
 
+@pytest.mark.thorough
 def test_what_is_ahead_is_that_of_unknown_values_in_less_memory():
     _, weights, steps, initial = problem()
     first, n = np.arange(1.0, 7.0), 4000

@@ -93,6 +93,7 @@ def test_expected_numbers_of_few_frequencies_have_the_mass_of_their_part(allocat
     assert_allclose(expected_counts * weights, MASSES)
 
 
+@pytest.mark.thorough
 @FEW
 def test_few_frequencies_choose_parts_at_random_without_bias(allocation):
     totals = np.zeros(4)

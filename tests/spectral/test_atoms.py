@@ -44,6 +44,7 @@ LAWS = [
 ]
 
 
+@pytest.mark.thorough_cases(r"check_blocks-DampedGaussians\(dim=16, radius=1\.2\)")
 @pytest.mark.parametrize(("check", "case"), LAWS, ids=lambda v: getattr(v, "__name__", str(v)))
 def test_atoms(check, case):
     check(case)

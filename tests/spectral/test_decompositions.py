@@ -55,6 +55,7 @@ def test_positive_measures_are_closed_forms(kernel):
     assert (measure.max_error, measure.predicted_error) == (0.0, None)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     "kernel", [Gaussian() - Matern(), Radial(bump), Laplacian() - 2.0 * TL1(2.0)], ids=str
 )
@@ -87,6 +88,7 @@ def test_more_than_one_number_cannot_be_designed_for():
         spectral_measure(Cauchy(), 3, DISTANCES, decomposition="designed")
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     "kernel",
     [
@@ -119,6 +121,7 @@ def test_jordan_parts_split_by_sign():
     assert (positive.law.length_scale, negative.law.length_scale) == (0.5, 2.0)
 
 
+@pytest.mark.thorough
 def test_jordan_parts_of_the_spherical_polynomial_are_truncated():
     kernel = 2.0 * SphericalPolynomial(2) + Gaussian()
     with warnings.catch_warnings(action="error"):

@@ -50,12 +50,17 @@ CHECKS = {
 }
 
 
+@pytest.mark.thorough_cases(
+    r"\b(16|5)d-",
+    r"2d-(DeltaG|Tanh\(scale=0.5|NTK\(\) \+).*-([ac]|float32)|2d-Tanh\(scale=0.5.*-bias, o",
+)
 @pytest.mark.parametrize("check", CHECKS)
 @pytest.mark.parametrize("case", EVERY)
 def test_design(case, check):
     CHECKS[check](case)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("case", [*FEW[::3], *(pytest.param(case, marks=SLOW) for case in CASES)])
 def test_prediction_of_independent_frequencies(case):
     design_laws.check_prediction(case, "iid")
@@ -93,6 +98,7 @@ def test_functions_that_have_no_measure_are_refused_with_the_place(kernel, where
         design(kernel)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("m", [1, 5, 64])
 @pytest.mark.parametrize(
     ("kernel", "row", "rows"),

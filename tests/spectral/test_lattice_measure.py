@@ -108,6 +108,7 @@ def quietly(*args, **kwargs):
         return lattice_measure(*args, **kwargs)
 
 
+@pytest.mark.thorough_cases(but="None|1|3|narrow")
 @pytest.mark.parametrize(
     ("function", "dim", "reach"),
     [*product(SMOOTH, [1, 2], [None, 4.0]), (gaussian, 3, None), (sinh, 3, 4.0)],
@@ -162,6 +163,7 @@ def test_the_reported_error_bounds_that_of_bumps_anywhere(seed):
     assert error(measure, bumps, lags) <= measure.max_error <= 0.01
 
 
+@pytest.mark.thorough_cases(but="1")
 @pytest.mark.parametrize("dim", [1, 2, 3])
 def test_atoms_are_the_density_of_the_measure(dim):
     """Half of a Gaussian's mass in every cell twice, and the phase r.omega: not its conjugate."""
@@ -178,6 +180,7 @@ def test_atoms_are_the_density_of_the_measure(dim):
     assert_allclose(turn[large], 1.0, atol=1e-2)
 
 
+@pytest.mark.thorough_cases("2")
 @pytest.mark.parametrize("dim", [1, 2])
 def test_total_variations_are_those_of_the_measures(dim):
     beta = BETA[:dim]
@@ -190,6 +193,7 @@ def test_total_variations_are_those_of_the_measures(dim):
         assert_allclose(lattice_measure(function, dim, 8.0).total_variation, expected, atol=3e-4)
 
 
+@pytest.mark.thorough_cases("2")
 @pytest.mark.parametrize("dim", [1, 2])
 def test_jordan_parts_have_the_masses_of_quadrature(dim):
     def density(*omega):
@@ -246,6 +250,7 @@ def z_scores(measure, function, scheme, flip=1.0, swap=False, m=64, n_seeds=400)
 LIMIT = float(norm.isf(1e-3 / (2 * 32 * 12)))
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("dim", [1, 2, 3])
 @pytest.mark.parametrize("scheme", ["iid", "orthogonal", "qmc", "structured"])
 def test_draws_are_unbiased_on_both_sides(scheme, dim):
@@ -268,6 +273,7 @@ def test_factors_that_are_nearly_constant_have_atoms_for_the_difference():
     )
 
 
+@pytest.mark.thorough
 def test_jordan_parts_of_a_law_sum_to_it():
     measure = lattice_measure(sinh, 2, 2.0)
     law = measure.parts[0].law
@@ -286,6 +292,7 @@ def test_jordan_parts_of_a_law_sum_to_it():
     )
 
 
+@pytest.mark.thorough
 def test_products_are_unbiased():
     """One of each pair of frequencies is kept, which a product has to know."""
     measure = lattice_measure(sinh, 2, 2.0)
@@ -305,6 +312,7 @@ def test_many_inputs_are_referred_to_least_squares(dim):
         spectral_measure(Stationary(shifted), dim)
 
 
+@pytest.mark.thorough_cases(but="line|1-floor|1-cosine")
 @pytest.mark.parametrize(
     "function",
     [
@@ -334,6 +342,7 @@ def measured(function=shifted, **options):
     return lambda: lattice_measure(function, 2, 1.0, **options)
 
 
+@pytest.mark.thorough_cases(r"\bleave\b")
 @pytest.mark.parametrize(
     ("call", "message"),
     [

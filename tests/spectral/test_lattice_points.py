@@ -29,6 +29,7 @@ def test_waves_are_integrated_exactly_unless_they_are_dual(m, dim):
         assert_allclose(abs(mean), float(is_dual(h, z, m)), atol=1e-9)
 
 
+@pytest.mark.thorough_cases("60")
 @pytest.mark.parametrize(("m", "dim", "most"), [(24, 2, 400), (15, 3, 50), (44, 3, 60)])
 def test_every_integer_is_the_best_after_those_before(m, dim, most):
     # The sum over the dual lattice itself, up to a frequency.

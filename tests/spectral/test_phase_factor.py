@@ -18,6 +18,7 @@ def values(factor, t):
     return factor.real(t) + 1j * factor.imaginary(t)
 
 
+@pytest.mark.thorough_cases(but="polar|positive")
 @pytest.mark.parametrize("name", NAMES)
 @pytest.mark.parametrize("component", list(Component), ids=lambda c: c.value)
 def test_masses_are_those_of_quadrature(component, name):

@@ -64,6 +64,7 @@ def test_estimates_are_unbiased(d):
     assert_mean(d)
 
 
+@pytest.mark.thorough_cases("qmc")
 @pytest.mark.parametrize("scheme", ["orthogonal", "qmc"])
 @pytest.mark.parametrize("d", DIMS)
 def test_dependent_frequencies_are_unbiased_and_vary_less(d, scheme):

@@ -32,6 +32,7 @@ def test_jordan_parts_follow_their_density(name, law, scheme):
     phase_factor_laws.check_component(law, scheme, ALPHA)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(("name", "law"), PARTS, ids=label)
 def test_rejection_accepts_the_stated_share(name, law):
     phase_factor_laws.check_acceptance(law, ALPHA)
@@ -62,6 +63,7 @@ def test_polar_frequencies_are_gaussian_whatever_the_phases(scheme):
     assert min(p_values) > ALPHA
 
 
+@pytest.mark.thorough
 def test_weights_of_one_draw_have_the_mean_one_and_the_value_at_zero():
     law, rng = LAWS["all"], np.random.default_rng(2)
     draw = law.draw(1, rng, resolve_scheme("iid"))
@@ -78,11 +80,13 @@ def test_weights_of_one_draw_have_the_mean_one_and_the_value_at_zero():
     assert_allclose(law.at_zero, (positive - negative) / law.variation)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("s", [0.05, 1.0, 4.0])
 def test_the_correction_is_unbiased(s):
     phase_factor_laws.check_correction(s=s)
 
 
+@pytest.mark.thorough
 def test_the_correction_is_that_of_its_formula():
     rng = np.random.default_rng(0)
     first, second = rng.normal(size=5), rng.normal(size=4)

@@ -26,6 +26,7 @@ def test_every_part_has_its_share(m):
     assert_allclose(weight, np.repeat(np.asarray(MASSES) / counts, counts))
 
 
+@pytest.mark.thorough
 def test_few_frequencies_choose_parts_in_proportion_to_mass():
     measure = spectral_measure(kernels.Gaussian(1e-6) + 3.0 * kernels.Gaussian(1e6), 1)
     streams = np.random.default_rng(0).spawn(2000)
@@ -54,6 +55,7 @@ SIGNED = [
 ]
 
 
+@pytest.mark.thorough_cases(r"Cauchy\(")
 @pytest.mark.parametrize("m", [1, 3, 6, 64])
 @pytest.mark.parametrize(("kernel", "at_zero"), SIGNED, ids=str)
 def test_signed_measures_sum_to_the_kernel_at_zero(kernel, at_zero, m):
@@ -67,6 +69,7 @@ def test_signed_measures_sum_to_the_kernel_at_zero(kernel, at_zero, m):
         assert_allclose(weight.sum(), at_zero, atol=1e-12)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(("m", "scheme"), [(3, "iid"), (64, "iid"), (64, "orthogonal")])
 @pytest.mark.parametrize(("kernel", "at_zero"), SIGNED, ids=str)
 def test_signed_measures_are_sampled_without_bias(kernel, at_zero, m, scheme):

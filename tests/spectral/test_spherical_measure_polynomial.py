@@ -36,6 +36,7 @@ LAWS = [
 ]
 
 
+@pytest.mark.thorough_cases("check_masses-.*a=(2.0|2.5|3.0), dim=[358],")
 @pytest.mark.parametrize(("check", "case"), LAWS, ids=lambda v: getattr(v, "__name__", str(v)))
 def test_parts(check, case):
     check(case)
@@ -49,6 +50,7 @@ def test_density_at_and_near_zero(dim, a):
     assert_allclose(radial_density(radii, 3, a, dim), expected, rtol=1e-8, atol=1e-300)
 
 
+@pytest.mark.thorough_cases(but="1|2$")
 @pytest.mark.parametrize(("dim", "degree"), FINITE)
 @pytest.mark.parametrize("truncation", [10.0, 40.0])
 def test_finite_masses_tend_to_the_kernel_at_zero(dim, degree, truncation):
@@ -84,6 +86,7 @@ def test_samples_are_unbiased(case, scheme):
     jordan_laws.check_unbiased(case, scheme)
 
 
+@pytest.mark.thorough_cases(r"^1-Case\(degree=2, a=2\.5, dim=3, truncation=10\.0\)")
 @pytest.mark.parametrize("case", [*jordan_laws.CASES, Case(2, 2.5, 3)], ids=str)
 @pytest.mark.parametrize("sign", [1, -1])
 def test_quantiles_invert_the_distribution_function(case, sign):

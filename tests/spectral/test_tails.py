@@ -36,6 +36,7 @@ def assert_unbiased(name, dim, draws=150):
     assert (np.abs(found.mean(axis=0) - kernel(origin, lags)[0]) < bound * error).all()
 
 
+@pytest.mark.thorough_cases("20|matern-5")
 @dims
 @every
 def test_estimates_are_unbiased(name, dim):
@@ -61,6 +62,7 @@ def assert_between_rows(name, dim, n=60, m=M):
         assert_allclose(np.mean(found, axis=0), 1.0, atol=0.1)
 
 
+@pytest.mark.thorough_cases("20")
 @dims
 @every
 def test_variances_between_rows_are_nearly_those_of_the_kernel(name, dim):

@@ -26,11 +26,13 @@ def assert_unbiased(kernel, expected, scheme, n_draws=400, m=8):
     check_mean(grams, expected, FAMILY_ALPHA / (expected.size * 2 * len(SCHEMES)))
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("scheme", [*SCHEMES])
 def test_waves_are_drawn_without_bias(scheme):
     assert_unbiased(KERNEL, reference_gram(KERNEL, X, Y), scheme)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("scheme", [*SCHEMES])
 def test_so_are_products_with_stationary_kernels(scheme):
     kernel = KERNEL * kernels.Gaussian(1.3)

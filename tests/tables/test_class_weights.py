@@ -32,6 +32,7 @@ def check_balanced():
     assert_allclose(same.predict_proba(rows), model.predict_proba(rows), rtol=1e-3)
 
 
+@pytest.mark.thorough
 def test_balanced_classes_have_the_same_total_weight():
     check_balanced()
 
@@ -50,6 +51,7 @@ def check_costs(tmp_path=None):
         assert_array_equal(round_trip(model, tmp_path).predict(rows), expected)
 
 
+@pytest.mark.thorough
 def test_decisions_have_the_least_expected_cost(tmp_path):
     check_costs(tmp_path)
 

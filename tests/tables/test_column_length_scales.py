@@ -24,11 +24,9 @@ ROWS = {
     "pairs": Rows(X, Y, WEIGHTS, np.arange(40) // 2),
 }
 POINT = np.array([0.3, 0.1, -0.2, -2.0])
+CENTRE = np.array([0.9, -0.4, 0.9, 0.0])
 STEP = 1e-5
 KERNELS = [Gaussian(), Laplacian(), Matern(nu=2.5), Exponential()]
-
-
-DESCENDED = length_scales.descended
 
 
 def rows_of(X, y, groups=None):
@@ -88,7 +86,7 @@ def test_each_part_of_the_rows_predicts_the_other():
 
 def test_scales_that_are_tied_move_together():
     rows, start = ROWS["plain"], np.array([0.5, 0.0, 1.0, -1.0])
-    found = length_scales.descended(Gaussian(), rows, start, np.inf, 200)
+    found = length_scales.descended(Gaussian(), rows, start, None, 200)
     moved = found[:-1] - start[:-1]
     assert_allclose(moved, moved[0])
     error = length_scales.error_and_gradient(Gaussian(), found, rows)[0]
@@ -97,40 +95,15 @@ def test_scales_that_are_tied_move_together():
         assert length_scales.error_and_gradient(Gaussian(), near, rows)[0] > error
 
 
-def starts(kernel, alpha):
-    return (LearnedKernel(kernel, alpha),) * 3
-
-
-def test_searches_without_noise_start_twice():
-    """Of targets without noise, the better of the searches from both points is kept."""
-    rng = np.random.default_rng(5)
-    X = rng.normal(size=(120, 3))
-    for noise, count, bad in ((0.0, 2, 0), (0.0, 2, 1), (1.0, 1, 0)):
-        rows, ends = rows_of(X, np.sin(3.0 * X[:, 0]) + noise * rng.normal(size=120)), []
-
-        def descended(kernel, some, start, penalty, n_steps, rows=rows, ends=ends, bad=bad):
-            point = DESCENDED(kernel, some, start, penalty, n_steps)
-            if len(some) == len(rows):
-                ends.append(point + (len(ends) == bad))  # This search ends far away
-                return ends[-1]
-            return point
-
-        with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(length_scales, "descended", descended)
-            patch.setattr(length_scales, "_PRECISE", 0.9 if not noise else 0.0)
-            given = starts(Matern(1.0, 2.5), 0.1)
-            found = length_scales.with_length_scales(given, rows, is_tied=True)
-        assert len(ends) == count
-        errors = [length_scales.error_and_gradient(Matern(1.0, 2.5), e, rows)[0] for e in ends]
-        assert found.error == min(errors)
-        assert_allclose(found.full.alpha, np.exp(ends[int(np.argmin(errors))][-1]))
+def searched(family, rows):
+    return search.finished(family, search.begun(family, rows), rows)
 
 
 @pytest.mark.parametrize("n_samples", [2, 3, 5])
 def test_few_rows_and_constant_targets_have_a_kernel(n_samples):
     for y in (np.zeros(n_samples), np.arange(n_samples) - 1.0):
         rows = rows_of(X[:n_samples], y)
-        found = length_scales.with_length_scales(starts(Gaussian(), 0.1), rows, is_tied=False)
+        found = searched(search.Family(Gaussian), rows)
         assert np.all(np.isfinite(found.full.kernel.length_scale))
         assert found.full.alpha > 0.0
 
@@ -141,6 +114,7 @@ def turned_rows(n_samples=300):
     return rows_of(rows, np.sin(1.5 * (rows @ np.array([1.0, 1.0, -1.0]))))
 
 
+@pytest.mark.thorough
 def test_the_penalised_error_of_a_map_is_stationary():
     """The map that is found, against finite differences of errors without each row."""
     rows, origin = turned_rows(60), LearnedKernel(Matern((1.0, 2.0, 1.5), nu=2.5), 0.1)
@@ -163,6 +137,7 @@ def test_the_penalised_error_of_a_map_is_stationary():
     assert loss(matrix, found.alpha) < loss(np.eye(3), origin.alpha)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("matrix", [None, np.diag([1.0, 0.7, 1.2])])
 def test_more_rows_move_a_kernel_on(matrix):
     rows = turned_rows(200)
@@ -173,20 +148,25 @@ def test_more_rows_move_a_kernel_on(matrix):
     assert brute(found, rows) < 0.8 * brute(begin, rows)
 
 
-@pytest.mark.parametrize("penalty", [5.0, np.inf])
-def test_columns_may_share_a_length_scale(penalty):
+@pytest.mark.thorough
+@pytest.mark.parametrize("centre", [CENTRE, None])
+def test_columns_may_share_a_length_scale(centre):
+    assert_penalised(centre)
+
+
+def assert_penalised(centre):
     """The point is that of least penalised error among points with equal scales."""
     shared = Rows(X, Y[:, :1], np.ones(40), shared=np.array([7, 2, 7]))
     start = np.array([0.5, 0.2, 0.5, -1.0])
-    found = length_scales.descended(Matern(nu=2.5), shared, start, penalty, 100)
+    found = length_scales.descended(Matern(nu=2.5), shared, start, centre, 100)
     assert found[0] == found[2] != found[1]
 
     def loss(point):
-        scales = point[[0, 1]]
-        pull = 0.0 if penalty == np.inf else penalty / 40 * np.sum((scales - scales.mean()) ** 2)
+        away = 0.0 if centre is None else (point - centre)[[0, 1]]
+        pull = 5.0 * (1.0 + 200 / 40) / 40 * np.sum(np.log(1.0 + (away - np.mean(away)) ** 2))
         return np.log(brute(LearnedKernel.at(Matern(nu=2.5), point), shared)) + pull
 
-    steps = [[1, 1, 1, 0]] if penalty == np.inf else [[1, 0, 1, 0], [0, 1, 0, 0]]
+    steps = [[1, 1, 1, 0]] if centre is None else [[1, 0, 1, 0], [0, 1, 0, 0]]
     for step in (0.1, -0.1):
         assert all(
             loss(found) < loss(found + step * np.array(way)) for way in [*steps, [0, 0, 0, 1]]
@@ -200,7 +180,7 @@ def test_a_table_with_many_levels_has_several_length_scales():
     y = rng.normal(size=45)[levels[0]] * number
     shared = np.repeat([0, 1, 2], [45, 45, 1])
     rows = Rows(table, y[:, None], np.ones(300), shared=shared)
-    scales = search.learned(search.Family(Laplacian), rows, rng).full.kernel.length_scale
+    scales = searched(search.Family(Laplacian), rows).full.kernel.length_scale
     used, unused, _ = np.asarray(scales)[[0, 45, 90]]
     assert_allclose(scales, np.asarray(scales)[[0, 45, 90]][shared])
     assert unused > 5.0 * used

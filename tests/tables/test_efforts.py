@@ -65,30 +65,41 @@ def test_the_rest_of_a_limit_decides_the_landmarks():
     assert 200 < found[1] < found[2]
 
 
-def test_boosting_ends_within_the_limit():
-    """Boosting has as many iterations as fit into the rest of a limit, or none if they are few."""
+def test_boosting_ends_within_the_limit(monkeypatch):
+    """There are as many trees as fit into the rest of a limit."""
     rng = np.random.default_rng(0)
     n_rows, n_columns = 9000, 5
     X = rng.normal(size=(n_rows, n_columns))
-    large, small = tree_laws.BOOSTINGS
+    made = []
 
-    def iterations(boosting, n_targets, seconds, limit=100.0):
-        """The number, if an iteration of one output takes some seconds in a single fit."""
+    class Recorder(tree_laws.TreeLearner):
+        def fit(self, *args, **options):
+            made.append(self.most_trees)
+
+    def trees(n_targets, seconds, limit=100.0):
+        """The numbers, if a tree of one output takes some seconds in a single fit."""
         rows = Observations.of(X, rng.normal(size=(n_rows, n_targets)), np.ones(n_rows))
         plan = FitPlan.of(rows, EFFORTS["quick"], None, False, np.random.default_rng(0))
         assert estimator_laws.n_fits(len(plan.scored.units), n_rows) == 5
         rate = 5.0 * tree_seconds(n_rows, n_columns, 1, 1.0) / seconds
-        learner = Learner(EFFORTS["quick"], 1, limit, silent)
-        return learner._iterations(boosting, plan, n_columns, rate)
+        made.clear()
+        columns = np.arange(n_columns), None, None
+        Learner(EFFORTS["quick"], 1, limit, silent)._trees(plan, columns, None, None, rng, rate)
+        return np.array(made)
 
-    assert [iterations(large, n, 1e-9) for n in (1, 2, 3)] == [1000, 1000, 500]
-    assert iterations(large, 1, 1e9, limit=None) == 1000
-    assert 190 <= iterations(large, 1, 0.5) <= 200
-    assert iterations(large, 1, 1.02) == 0  # Fewer than a hundred are none
-    assert 190 <= iterations(large, 2, 0.25) <= 200
-    assert (iterations(small, 1, 0.5), iterations(small, 1, 0.3)) == (0, 300)
+    monkeypatch.setattr(learners, "TreeLearner", Recorder)
+    most = tree_laws.most_trees(n_rows)
+    assert 200 < most < tree_laws.most_trees(10 * n_rows)
+    for n_targets in (1, 2):
+        np.testing.assert_array_equal(trees(n_targets, 1e-9), [most, most])
+        counts = trees(n_targets, 0.5 / n_targets)
+        assert len(counts) == 2
+        assert np.all((counts > 190) & (counts <= 200))
+    np.testing.assert_array_equal(trees(1, 1e9, limit=None), [most, most])
+    assert not len(trees(1, 120.0))
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("rate", [1e30, 1e3])
 def test_the_learner_fits_what_the_limit_allows(rate, monkeypatch):
     """On a slow machine kernels on few landmarks; on a fast one exact kernels, and trees."""

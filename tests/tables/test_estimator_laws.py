@@ -119,6 +119,7 @@ def fitted_classes(model, labels):
     return *learner.fit(data, order, scored), order
 
 
+@pytest.mark.thorough
 def test_seeds_follow_the_model_where_they_are_none():
     """Seeds of the user stay, those that are None follow the seed of the model, also in steps."""
     new = X + 0.3
@@ -155,6 +156,7 @@ TABLE = pd.DataFrame(
 QUICK = TableRegressor(effort="quick", random_state=0, n_jobs=1)
 
 
+@pytest.mark.thorough
 def test_estimators_have_the_standardised_columns():
     """The columns are those of the standardised encoding, without missing entries."""
     model = clone(QUICK).set_params(base_models=(Recorder(),)).fit(TABLE, TABLE["a"].fillna(9.0))
@@ -172,6 +174,7 @@ def learned(base_models, **options):
     return learner.fit(data, [np.arange(4)], rng, base_models=base_models, **options).laws.members
 
 
+@pytest.mark.thorough
 def test_no_base_model_starts_late():
     """No base model starts after the share of the limit at which boosting does not start."""
     with pytest.MonkeyPatch.context() as patch:
@@ -222,6 +225,7 @@ class Opposite(LogisticRegression):
         return super().predict_proba(X)[:, ::-1]
 
 
+@pytest.mark.thorough
 def test_base_models_of_weight_zero_are_dropped():
     model = TableClassifier(effort="quick", random_state=0, base_models=[Opposite()])
     model.fit(X, LABELS > 0)
@@ -236,6 +240,7 @@ def with_line():
     return model.fit(TABLE, np.exp(Y[:, 0]))
 
 
+@pytest.mark.thorough
 def test_predictions_have_base_models():
     model = with_line()
     assert model.head_.weights[-1] > 0.0
@@ -248,6 +253,7 @@ def test_predictions_have_base_models():
     assert_array_equal(pickle.loads(pickle.dumps(model)).predict(TABLE), mean)
 
 
+@pytest.mark.thorough
 def test_summaries_and_reports_name_base_models():
     model = with_line()
     assert "Ridge" in model._repr_html_()
@@ -257,6 +263,7 @@ def test_summaries_and_reports_name_base_models():
     assert "base model 1" in html
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("n_classes", [2, 3])
 def test_classifiers_have_base_models(n_classes):
     labels = np.array(["one", "three", "two"])[np.minimum(LABELS, n_classes - 1)]
@@ -268,6 +275,7 @@ def test_classifiers_have_base_models(n_classes):
     assert model.score(X, labels) > 0.75
 
 
+@pytest.mark.thorough
 def test_models_of_the_library_are_saved(tmp_path):
     model = clone(QUICK).set_params(base_models=[KreinRidge(n_components=32)])
     model.fit(X[:60], np.sin(4.0 * X[:60, 0]), groups=TRIPLES[:60])
@@ -278,6 +286,7 @@ def test_models_of_the_library_are_saved(tmp_path):
     assert again.get_params()["base_models"][0].n_components == 32
 
 
+@pytest.mark.thorough
 def test_other_estimators_are_named_when_they_are_saved(tmp_path):
     model = clone(QUICK).set_params(base_models=[Ridge(), KNeighborsRegressor()]).fit(X, Y[:, 0])
     message = r"base_models\.0 is of scikit-learn's class Ridge, which a model file"
@@ -285,6 +294,7 @@ def test_other_estimators_are_named_when_they_are_saved(tmp_path):
         save(model, tmp_path / "model.bochner")
 
 
+@pytest.mark.thorough
 def test_classes_that_a_fold_lacks_are_a_warning():
     labels = np.zeros(N, dtype=int)
     labels[:2] = 1
@@ -335,6 +345,7 @@ def wrong_law(outputs, n_classes):
     return EstimatorLaw("base model 1", np.ones(1), 0.0, 1.0, columns, [model], bool(n_classes))
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     ("outputs", "n_classes", "fault"),
     [
@@ -412,6 +423,7 @@ def test_invalid_base_models_are_refused(make, error, message):
         make().fit(X, LABELS)
 
 
+@pytest.mark.thorough
 def test_weights_that_an_estimator_does_not_take_are_refused():
     model = clone(QUICK).set_params(base_models=[Ridge(), KNeighborsRegressor()])
     with pytest.raises(ValueError, match=r"base_models\[1\], KNeighborsRegressor\(\), does not"):
@@ -419,6 +431,7 @@ def test_weights_that_an_estimator_does_not_take_are_refused():
     model.fit(X, Y[:, 0], np.full(N, 0.3))
 
 
+@pytest.mark.thorough
 def test_tables_in_partitions_are_refused():
     dask = pytest.importorskip("dask.dataframe")
     frame = dask.from_pandas(TABLE, npartitions=2)

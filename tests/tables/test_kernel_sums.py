@@ -69,6 +69,7 @@ def assert_dense(law, X=NEW, blocks=BLOCKS, atol=1e-3):
     return laws._prepared[1][0]
 
 
+@pytest.mark.thorough
 def test_loops_are_the_public_kernels_in_the_precision_that_the_noise_needs():
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(base_laws, "_LEAST_SINGLE_ROWS", N)
@@ -105,3 +106,19 @@ def test_predictions_do_not_depend_on_the_rows_next_to_them():
     laws = Laws(ROWS, [law_of(), law_of("Laplacian")], BLOCKS)
     one_by_one = np.concatenate([laws.means(NEW[i : i + 1]) for i in range(20)])
     assert_array_equal(one_by_one, laws.means(NEW)[:20])
+
+
+def test_similar_rows_have_the_values_of_the_public_kernels():
+    """Rows differ from the one before in few columns, in one far out, or in all columns."""
+    exchanged = np.repeat(NEW[:40], 12, axis=0)
+    for column, row in enumerate(exchanged):
+        block = [[0], [1], range(2, 7), [7], range(8, 11), []][column % 6]
+        row[list(block)] = NEW[100 + column, list(block)]
+    exchanged[5, 0], exchanged[7, 7] = 1e4, -300.0
+    for name in KERNELS:
+        for alpha, atol in ((1.0, 1e-3), (1e-6, 1e-6)):
+            law = law_of(name, alpha)
+            for X in (exchanged, exchanged[:1], NEW):
+                means = Laws(ROWS, [law], BLOCKS).means(X, are_similar=True)[:, 0]
+                errors = (means - dense(law, X, N) @ law.coef) / np.sqrt(alpha * law.signal)
+                assert np.abs(errors).max() < atol

@@ -1,9 +1,12 @@
 """Rows of later times than the rows of a fit are told from other rows beyond the range."""
 
+from types import SimpleNamespace
+
 import numpy as np
 import pandas as pd
 
-from bochner import TableRegressor
+from bochner import TableEncoder, TableRegressor
+from bochner.tables.table_model import _trends
 
 
 def fitted(**together):
@@ -57,3 +60,11 @@ def check_later():
 
 def test_later_rows_are_told_from_other_rows_beyond_the_range():
     check_later()
+
+
+def test_columns_that_stay_for_some_rows_grow_or_fall_with_time():
+    days = np.arange(12.0)
+    table = pd.DataFrame({"day": days // 3, "left": -(days // 2), "wave": days % 5, "y": days})
+    rows = SimpleNamespace(X=table.iloc[::-1], order=np.arange(12)[::-1])
+    assert _trends(TableEncoder().fit(table), rows) == {"day": 1.0, "left": -1.0, "y": 1.0}
+    assert _trends(TableEncoder().fit(table), SimpleNamespace(X=table, order=None)) == {}

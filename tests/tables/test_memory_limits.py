@@ -14,7 +14,7 @@ from bochner.tables import fit_plan as memory
 from bochner.tables import kernel_laws, landmark_fits
 from bochner.tables.fit_plan import EFFORTS, within_memory
 from bochner.tables.kernel_laws import exact, on_landmarks
-from bochner.tables.kernel_search import Family, learned, refined
+from bochner.tables.kernel_search import Family, begun, finished, refined
 from bochner.tables.leave_one_out import LearnedKernel
 from bochner.tables.observations import Observations
 
@@ -101,16 +101,19 @@ def check_search():
     """So are those of a search, and of the refinement on more rows."""
     rows, _ = problem(400, 400)
     family = Family(partial(Matern, nu=2.5), is_mapped=True)
-    of_search = peak_of(lambda: learned(family, rows, np.random.default_rng(0)))
+    begin = begun(family, rows)
+    of_search = peak_of(lambda: finished(family, begin, rows))
     assert 0.4 < of_search / (memory._SEARCH_BYTES * 400**2) < 1.0
     assert 0.4 < peak_of(lambda: refined(KERNEL, rows)) / (memory._REFINED_BYTES * 400**2) < 1.0
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("check", [check_exact, check_landmarks, check_search])
 def test_estimates_are_the_bytes_of_fits(check):
     check()
 
 
+@pytest.mark.thorough
 def test_a_table_within_a_limit(tmp_path):
     rng = np.random.default_rng(0)
     X = rng.normal(size=(300, 2))

@@ -14,6 +14,8 @@ from bochner.tables.fit_plan import _ROUGH, Effort
 from bochner.tables.learner import Learner
 from bochner.tables.observations import Observations
 
+pytestmark = pytest.mark.thorough
+
 N_ROWS, N_PART, N_LANDMARKS, N_SCORED = 2400, 1000, 60, 300
 EFFORT = Effort({"rough": (_ROUGH, 1)}, 200, N_PART, N_LANDMARKS, 300)
 
@@ -24,7 +26,7 @@ def as_large():
     with pytest.MonkeyPatch.context() as monkeypatch:
         monkeypatch.setattr(plan, "_LEAST_UNSCORED", 200)
         monkeypatch.setattr(plan, "MOST_SCORED", N_SCORED)
-        monkeypatch.setattr(learners, "BOOSTINGS", ())
+        monkeypatch.setattr(learners, "FEWEST_FOR_TREES", np.inf)
         yield
 
 

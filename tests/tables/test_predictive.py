@@ -38,6 +38,14 @@ def test_quantiles_are_ranks_among_one_more_score():
     assert abs(found[0] - ranked[0]) < 0.1  # The shift that makes the mean zero
 
 
+@pytest.mark.parametrize("n_scores", [3, 20, 99, 400])
+def test_negated_scores_have_negated_quantiles(n_scores):
+    scores, levels = scores_of(n_scores), np.array([1e-4, 0.003, 0.02, 0.1, 0.4])
+    law, other = ScoreLaw.of(scores), ScoreLaw.of(-scores)
+    assert_allclose(law.quantiles(levels), -other.quantiles(1.0 - levels), rtol=1e-9)
+    assert_allclose(law.std, other.std, rtol=1e-9)
+
+
 def test_means_of_exponentials_are_those_of_normal_tails():
     """Means of exponentials do not depend on the largest score more than normal tails do."""
     errors, rng = [], np.random.default_rng(1)

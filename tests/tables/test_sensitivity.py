@@ -1,8 +1,11 @@
 """Shares of the variance and averaged predictions of functions with known answers."""
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 
+from bochner import TableRegressor
 from bochner.tables import sensitivity
 from bochner.tables.contributions import Contributions
 from bochner.tables.sensitivity import Dependence, Effect, VarianceShares
@@ -41,6 +44,7 @@ CASES = {
 }
 
 
+@pytest.mark.thorough_cases(but="sum|groups")
 @pytest.mark.parametrize("name", CASES)
 def test_shares_are_those_of_closed_forms(name):
     """Estimates are as far from the truth as standard errors say; other shares are zero."""
@@ -138,3 +142,10 @@ def test_results_are_drawn():
     )
     (line,) = effect.plot().ax_.lines
     assert line.get_xdata()[1] == np.datetime64("2020-07-02")
+
+
+def test_importances_of_features_are_in_the_order_of_the_columns():
+    shares = VarianceShares(("b", "a"), np.array([0.7, 0.3]), np.zeros(2))
+    columns = SimpleNamespace(columns_=[{"name": "a"}, {"name": "b"}])
+    model = SimpleNamespace(importance=lambda: shares, encoder_=columns)
+    assert TableRegressor.feature_importances_.fget(model).tolist() == [0.3, 0.7]

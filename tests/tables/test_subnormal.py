@@ -66,9 +66,10 @@ def check_loops():
                     looped.rows(X, blocks.codes, dtype),
                     *looped.arguments(X, levels, dtype),
                     np.empty((0, N), dtype),
-                    *kernel_loops.scratch_of(dtype),
+                    kernel_loops.scratch_of(dtype),
                     np.empty((N, 0)),
                     values,
+                    False,
                 )
                 limits = np.finfo(dtype)
                 floor, rtol = limits.eps**2, 16.0 * limits.eps * spread  # Distances lose digits

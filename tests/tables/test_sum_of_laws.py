@@ -4,11 +4,13 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from numpy.testing import assert_allclose
+from numpy.testing import assert_allclose, assert_array_equal
 from scipy.optimize import minimize
 
 from bochner._base.progress import silent
+from bochner.features.chunks import Units
 from bochner.kernels import Gaussian
+from bochner.linear.softmax_weights import left_out_probabilities
 from bochner.tables import learner as laws_learner
 from bochner.tables.base_laws import Laws, ScoredLaws
 from bochner.tables.fit_plan import _ROUGH, _SMOOTH, Effort
@@ -98,6 +100,31 @@ def test_expected_errors_are_those_of_weight_one():
     assert_allclose(np.diagonal(cov), std**2)
 
 
+def test_weights_of_rows_count_in_weights_of_laws_and_losses():
+    rng, groups = np.random.default_rng(5), np.arange(60) // 20
+    y, means, weights = rng.normal(size=60), rng.normal(size=(60, 3)), rng.uniform(0.1, 4.0, 60)
+    model, _ = SumOfLaws.with_left_out(judged_by(means, y, weights), y, weights)
+    expected = member_weights((means - y[:, None]) * np.sqrt(weights)[:, None])
+    assert_allclose(model.weights, expected[[int(law.name) for law in model.laws.members]])
+    labels, scores = (y > 0.0).astype(np.intp), np.stack((-means, means), axis=2)
+    for left_out in (None, groups):
+        judged = judged_by(means, y, groups=left_out)
+        loss = SoftmaxOfLaws.of(judged, np.arange(2), labels, weights).left_out_log_loss
+        probability = left_out_probabilities(scores, labels, Units(weights, np.ones(60)), left_out)
+        assert loss == pytest.approx(-np.average(np.log(probability), weights=weights))
+
+
+def test_left_out_means_do_not_know_their_group():
+    rng, groups = np.random.default_rng(6), np.arange(60) // 20
+    y, means, ones = rng.normal(size=60), rng.normal(size=(60, 3)), np.ones(60)
+    judged = judged_by(means, y, groups=groups)
+    (mean, _), (other, _) = (
+        SumOfLaws.with_left_out(judged, rows, ones)[1] for rows in (y, np.where(groups, y, 9.0 * y))
+    )
+    assert_allclose(mean[:20], other[:20])
+    assert not np.allclose(mean[20:], other[20:])
+
+
 def test_weights_tell_noise_from_function():
     """Residuals of half of the function's variance and 1.2 times the noise that a law states."""
     rng, n = np.random.default_rng(4), 40_000
@@ -114,6 +141,7 @@ def test_weights_tell_noise_from_function():
     assert_allclose(model.left_out_rmse, expected, rtol=0.03)
 
 
+@pytest.mark.thorough
 def test_no_labels_beat_their_entropy():
     """The softmax of useless laws, fitted to few rows, is worse than the entropy."""
     rng = np.random.default_rng(2)
@@ -181,6 +209,7 @@ def of_new_rows(rng, n_samples, effort):
     )
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("n_samples", [300, 1700])
 def test_intervals_and_quantiles_hold_at_new_rows(n_samples):
     assert_new_rows(n_samples)
@@ -192,12 +221,28 @@ def test_kernels_of_one_half_judge_the_other():
     good, useless = LearnedKernel(Gaussian(2.0), 0.1), LearnedKernel(Gaussian(1e-3), 0.1)
     with pytest.MonkeyPatch.context() as patch:
         found = Found(good, (useless, good), 1.0, 1.0)
-        patch.setattr(laws_learner, "learned", lambda family, rows, rng: found)
+        patch.setattr(laws_learner, "finished", lambda family, begin, rows: found)
         judged, _ = fitted(X, y - y.mean())
     first, second = judged.means[:50, 0, 0], judged.means[50:, 0, 0]
     others = (y.mean() - y[judged.scored[50:]]) / 99.0  # Means without each row
     assert_allclose(second, others, atol=1e-6)
     assert np.std(first) > 0.1
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize("first", [0, 3])
+def test_each_family_has_the_columns_that_tell_most(first):
+    """One encoding is noise; the other has the inputs of the target."""
+    X, y = simulated(np.random.default_rng(0), 120)
+    table = np.random.default_rng(1).normal(size=(120, 6))
+    table[:, first : first + 3] = X
+    rows = Observations.of(table, y[:, None] - y.mean(), np.ones(120))
+    effort = replace(SMALL, families={"rough": (_ROUGH, 2), "smooth": (_SMOOTH, 2)})
+    encodings = [np.arange(3), np.arange(3, 6)]
+    laws = learner(effort=effort).fit(rows, encodings, np.random.default_rng(0)).laws
+    assert {law.name for law in laws.members} == {"rough", "smooth"}
+    for law in laws.members:
+        assert_array_equal(law.columns, np.arange(first, first + 3))
 
 
 def test_rows_of_a_group_do_not_predict_each_other():
@@ -224,6 +269,7 @@ def test_the_latest_rows_are_scored_alone():
     assert fitted(time[:, None], y)[1].left_out_rmse < 0.2
 
 
+@pytest.mark.thorough
 def test_a_time_limit_leaves_one_law_and_does_not_touch_the_rest():
     X, y = simulated(np.random.default_rng(0), 120)
     rows = Observations.of(X, y[:, None] - y.mean(), np.ones(120))
@@ -244,6 +290,7 @@ def classes(rng, n_samples):
     return X, np.minimum(drawn, 2), probability
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("n_classes", [2, 3])
 def test_probabilities_are_nearly_those_that_drew_the_classes(n_classes):
     rng = np.random.default_rng(6)

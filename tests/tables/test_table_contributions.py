@@ -51,6 +51,7 @@ def outputs(model, X):
     return model.predict_proba(X) if hasattr(model, "classes_") else model.predict(X)
 
 
+@pytest.mark.thorough
 def test_columns_of_the_table_move_with_all_that_encodes_them(fitted):
     """All rows are background rows: the definition, with tables whose columns are replaced."""
     model, X = fitted
@@ -72,6 +73,7 @@ def test_columns_of_the_table_move_with_all_that_encodes_them(fitted):
     assert not found.values[:, 3].any()
 
 
+@pytest.mark.thorough_cases(but="classes")
 def test_shapes_and_sums(fitted):
     model, X = fitted
     found, given = model.contributions(X[:5]), outputs(model, X[:5])
@@ -91,6 +93,7 @@ def test_shapes_and_sums(fitted):
         assert found.classes.tolist() == ["target 0", "target 1"]
 
 
+@pytest.mark.thorough
 def test_samples_depend_on_their_seed_alone(tmp_path):
     X, targets = visits()
     for column in "pqrs":

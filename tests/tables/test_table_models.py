@@ -25,6 +25,9 @@ def no_counts(model):
     return {"check_sample_weight_equivalence_on_dense_data": reason}
 
 
+@pytest.mark.thorough_cases(
+    r"^TableRegressor\(effort|^TableC.*(train|s_classes|dtype|positive|weight_eq.*dense|pipeline_c|er_data_not)",
+)
 @parametrize_with_checks(
     [*REGRESSORS, *CLASSIFIERS], expected_failed_checks=no_counts, xfail_strict=True
 )
@@ -79,6 +82,7 @@ def test_targets_that_do_not_suit(models, y, message):
             clone(model).fit(shop()[0], y)
 
 
+@pytest.mark.thorough
 def test_a_sum_of_laws_has_intervals_that_hold_and_says_its_error(tmp_path):
     """Pooled over tables, on rows that were not there: coverage, and the error it expects."""
     inside, expected, found = [], [], []
@@ -101,6 +105,7 @@ def test_a_sum_of_laws_has_intervals_that_hold_and_says_its_error(tmp_path):
     np.testing.assert_array_equal(loaded.predict(X, return_std=True), model.predict(X, True))
 
 
+@pytest.mark.thorough
 def test_a_sum_of_laws_is_that_of_its_seed_whatever_the_threads_and_units():
     X, y = shop(60)
     fits = [
@@ -143,6 +148,7 @@ def farm(n_rows=400):
     return frame, y + frame["kind"].map(dict(zip("abcde", range(5), strict=True)))
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("n", range(2))
 def test_what_a_model_depends_on_is_in_terms_of_the_table(n, tmp_path):
     X, y = farm()

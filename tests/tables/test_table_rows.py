@@ -23,6 +23,7 @@ CLASSIFIER = TableClassifier(effort="quick", random_state=0)
 MODELS = [(REGRESSOR, Y), (CLASSIFIER, LABELS)]
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(("model", "y"), MODELS)
 def test_weights_of_zero_are_rows_left_out_and_their_unit_is_free(model, y):
     kept = np.arange(N) % 3 > 0
@@ -31,6 +32,7 @@ def test_weights_of_zero_are_rows_left_out_and_their_unit_is_free(model, y):
     assert_array_equal(weighted, part)
 
 
+@pytest.mark.thorough
 def test_noise_of_weights_far_apart_has_the_right_size_or_is_refused():
     """Beyond the limit, variances of the function would be lost in those of the noise."""
     rng, rows = np.random.default_rng(1), FRAME[:60]
@@ -46,6 +48,7 @@ def test_noise_of_weights_far_apart_has_the_right_size_or_is_refused():
         clone(REGRESSOR).fit(rows, y, sample_weight=weight)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(("model", "y"), MODELS)
 def test_columns_may_name_groups_and_times(model, y):
     frame = FRAME.assign(group=GROUPS.astype(str), day=pd.date_range("2020", periods=N))[:100]
@@ -112,6 +115,7 @@ def test_quantiles_intervals_and_draws_agree():
             model.predict_quantiles(new, wrong)
 
 
+@pytest.mark.thorough
 def test_probabilities_are_never_zero_or_one_and_expected_as_they_turn_out():
     clear = np.where(FRAME["a"] > 0.0, "up", "down")
     probability = CLASSIFIER.fit(FRAME, clear).predict_proba(FRAME)
@@ -124,6 +128,7 @@ def test_probabilities_are_never_zero_or_one_and_expected_as_they_turn_out():
     assert abs(model.score_ + np.log(own).mean()) < 0.12
 
 
+@pytest.mark.thorough_cases("y1")
 @pytest.mark.parametrize(("model", "y"), MODELS)
 def test_counts_are_repeated_rows(model, y):
     """Repeated rows in any order are independent rows, and so are counts."""

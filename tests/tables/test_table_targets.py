@@ -39,6 +39,7 @@ def fitted():
     return clone(SUM).fit(X[:150], Y[:150])
 
 
+@pytest.mark.thorough
 def test_equal_targets_are_one_target():
     """Kernels, weights, scores and units are then those of the fit to one of them."""
     X, Y = drawn(120)
@@ -67,6 +68,7 @@ def test_the_units_of_targets_are_free(fitted):
     assert_allclose(other.score_, fitted.score_ * UNITS, rtol=1e-6)
 
 
+@pytest.mark.thorough
 def test_each_target_has_its_coverage_and_its_expected_error():
     """Pooled over tables, on rows that were not there."""
     inside, below, ratios = [], [], []
@@ -95,6 +97,7 @@ def test_draws_have_the_quantiles_of_each_target_and_shared_errors(fitted):
     assert correlation > 0.4
 
 
+@pytest.mark.thorough
 def test_tables_of_targets_are_read_and_models_of_them_saved(fitted, tmp_path):
     X, Y = drawn()
     bochner.save(fitted, tmp_path / "m.bochner")

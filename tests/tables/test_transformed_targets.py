@@ -81,6 +81,7 @@ def check_means():
     assert_allclose(np.mean(draws.mean(axis=1) / found[:500]), 1.0, atol=0.02)
 
 
+@pytest.mark.thorough
 def test_predictions_are_on_the_scale_of_the_target():
     check_means()
 
@@ -199,6 +200,7 @@ def check_choice():
     assert plain.transformation_ is None
 
 
+@pytest.mark.thorough
 def test_the_most_likely_transformation_is_chosen():
     check_choice()
 

@@ -1,4 +1,4 @@
-"""Trees as laws of tables: scikit-learn's predictions, and means of what is left out."""
+"""Trees and lines as laws of tables: exhaustive search, and means of what is left out."""
 
 from dataclasses import replace
 
@@ -6,8 +6,9 @@ import numpy as np
 import pandas as pd
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
-from sklearn.ensemble import HistGradientBoostingClassifier, HistGradientBoostingRegressor
-from sklearn.linear_model import RidgeCV
+from scipy.special import expit
+from scipy.special import softmax as shares_of
+from sklearn.linear_model import LogisticRegression, RidgeCV
 
 from bochner import TableClassifier, TableRegressor, load, save
 from bochner.kernels import Laplacian
@@ -18,10 +19,10 @@ from bochner.tables.encodings import cycle_places
 from bochner.tables.kernel_laws import KernelLaw
 from bochner.tables.leave_one_out import LearnedKernel
 from bochner.tables.observations import Observations
+from bochner.tables.tree_growth import TreeSizes, boosted, gamma, logistic, softmax, squared
 from bochner.tables.tree_laws import Line, TreeLaw, TreeLearner
 from bochner.tables.trees import TreeInputs
 
-LARGE, SMALL = tree_laws.BOOSTINGS
 RNG = np.random.default_rng(0)
 N = 700
 LEVEL = RNG.integers(0, 9, N)
@@ -41,40 +42,79 @@ def observations(y=Y, groups=None):
     return Observations.of(X, y.reshape(N, -1), WEIGHTS, groups, SHARED)
 
 
-def as_categories(inputs):
-    """The inputs as scikit-learn takes them: numbers of the levels of the fit, others missing."""
-    levels = np.unique(inputs[KNOWN, 0])
-    rank = np.searchsorted(levels, inputs[:, 0]).astype(float)
-    rank[~np.isin(inputs[:, 0], levels)] = np.nan
-    return np.column_stack((rank, inputs[:, 1:]))
+def slopes_of(loss, outputs, targets):
+    """Slopes and curvatures of a loss, by their formulas."""
+    if loss is squared:
+        return outputs - targets, np.ones_like(outputs)
+    if loss is gamma:
+        return 1.0 - targets / np.exp(outputs), targets / np.exp(outputs)
+    shares = expit(outputs) if loss is logistic else shares_of(outputs, axis=1)
+    return shares - targets, shares * (1.0 - shares)
 
 
-def test_trees_are_those_of_scikit_learn():
-    inputs = INPUTS(X)
-    assert_array_equal(inputs[:, 0], CODE)
-    assert_array_equal(inputs[:, 1:], NUMBERS)
-    given = as_categories(inputs)
-    options = {**LARGE.few, "categorical_features": [0]}
-    # Numbers are those of the fit: thresholds lie between them, where scikit-learn's are on some.
-    mixed = inputs.copy()
-    mixed[:, 1:] = inputs[KNOWN[np.arange(N) % len(KNOWN)], 1:]
-    both = np.column_stack((Y, -np.abs(Y)))
-    _, trees = TreeLearner(LARGE, INPUTS, None, 0).trees(observations(both), KNOWN)
-    for target, outputs in zip(both.T, trees(mixed).T, strict=True):
-        model = HistGradientBoostingRegressor(**options, random_state=0)
-        model.fit(given[KNOWN], target[KNOWN], WEIGHTS[KNOWN])
-        assert_allclose(outputs, model.predict(as_categories(mixed)), rtol=1e-10)
-    for labels in (Y > 0.0, np.digitize(Y, [-0.5, 0.5])):
-        labels = labels.astype(np.int64)
-        _, trees = TreeLearner(LARGE, INPUTS, labels, 0).trees(observations(), KNOWN)
-        model = HistGradientBoostingClassifier(**options, random_state=0)
-        model.fit(given[KNOWN], labels[KNOWN], WEIGHTS[KNOWN])
-        expected = model.decision_function(as_categories(mixed)).reshape(N, -1)
-        assert_allclose(trees(mixed), expected, rtol=1e-10)
+def exhaustive(columns, loss, targets, weights, outputs, sizes, n_trees):
+    """The outputs at the rows after symmetric trees of the best of all splits."""
+    for _ in range(n_trees):
+        parts = [weights[:, None] * part for part in slopes_of(loss, outputs, targets)]
+        leaf, sums = np.zeros(len(columns), dtype=int), parts[1].mean(axis=1)
+
+        def score(leaf, parts=parts, sums=sums):
+            totals = [[part[leaf == node].sum(axis=0) for node in np.unique(leaf)]
+                      for part in (parts[0], sums)]  # fmt: skip
+            squares = np.square(totals[0]).reshape(len(totals[1]), -1).sum(axis=1)
+            return np.sum(squares / (np.array(totals[1]) + sizes.penalty))
+
+        for _ in range(sizes.depth):
+            splits = [2 * leaf + (column > entry)
+                      for column in columns.T for entry in np.unique(column)[:-1]]  # fmt: skip
+            leaf = max(splits, key=score)
+        nodes = leaf[:, None] == np.arange(leaf.max() + 1)
+        values = (nodes.T @ parts[0]) / (nodes.T @ parts[1] + sizes.penalty)
+        outputs = outputs - sizes.rate * values[leaf]
+    return outputs
 
 
-def test_more_levels_than_trees_take_are_numbers():
-    """A column of more levels than trees take is one of numbers, before or after other columns."""
+CASES = {
+    "squared": (squared, np.column_stack((Y, -np.abs(Y)))),
+    "logistic": (logistic, (Y > 0.0)[:, None] * 1.0),
+    "softmax": (softmax, np.eye(3)[np.digitize(Y, [-0.5, 0.5])]),
+    "gamma": (gamma, np.exp(Y)[:, None]),
+}
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_trees_are_those_of_an_exhaustive_search(name):
+    check_trees(name)
+
+
+def check_trees(name="squared"):
+    loss, targets = CASES[name]
+    inputs = np.column_stack((CODE, np.round(NUMBERS, 1)))[:150]
+    targets, weights = targets[:150], WEIGHTS[:150]
+    sizes, n_outputs = TreeSizes(rate=0.3, depth=3, share=1.0, penalty=2.0), targets.shape[1]
+    start = np.zeros((150, n_outputs))
+    trees = boosted(
+        inputs, 1, loss, targets, weights, np.zeros(n_outputs), start, sizes, n_trees=4, seed=0
+    )
+    slopes, columns = weights[:, None] * slopes_of(loss, start, targets)[0], inputs.copy()
+    means = np.array([
+        slopes[inputs[:, 0] == code].sum(axis=0) / (weights[inputs[:, 0] == code].sum() + 10.0)
+        for code in range(10)
+    ])  # fmt: skip
+    size = np.bincount(CODE[:150], weights, 10)
+    direction = np.linalg.svd(means.T * np.sqrt(size), full_matrices=False)[0][:, 0]
+    columns[:, 0] = (means @ direction)[CODE[:150]]
+    expected = exhaustive(columns, loss, targets, weights, start, sizes, 4)
+    assert_allclose(trees(inputs), expected, rtol=1e-8, atol=1e-10)
+    # A level that the fit lacks is one without slopes.
+    unknown = inputs[:1].copy()
+    for code in (7, 10, 99):
+        unknown[0, 0] = code
+        assert_array_equal(trees(unknown), trees(np.array([[7, *inputs[0, 1:]]])))
+
+
+def test_many_levels_are_told_apart():
+    """A column of more levels than bins is one of their scores, before or after other columns."""
     rng = np.random.default_rng(3)
     n, many, few = 3000, rng.integers(0, 300, 3000), rng.integers(0, 4, 3000)
     number = rng.normal(size=n)
@@ -83,12 +123,30 @@ def test_more_levels_than_trees_take_are_numbers():
     y = np.where(many < 100, 1.0, -1.0) + np.array([0.0, 3.0, 0.0, 3.0])[few] + number
     data = Observations.of(encoded, y[:, None], np.ones(n), None, shared)
     inputs = TreeInputs.of(np.arange(305), shared)
-    _, trees = TreeLearner(LARGE, inputs, None, 0).trees(data, np.arange(n))
-    given = np.column_stack((many, few, number))
-    options = {**LARGE.many, "categorical_features": [1]}
-    model = HistGradientBoostingRegressor(**options, random_state=0).fit(given, y)
-    assert_allclose(trees(inputs(encoded))[:, 0], model.predict(given), rtol=1e-10)
-    assert np.sqrt(np.mean((model.predict(given) - y) ** 2)) < 0.2
+    _, trees = TreeLearner(inputs, None, 0).trees(data, np.arange(n))
+    assert np.sqrt(np.mean((trees(inputs(encoded))[:, 0] - y) ** 2)) < 0.2
+
+
+def test_noise_has_few_trees():
+    """The number of trees is that of the least left-out error."""
+    noise = np.random.default_rng(7).normal(size=N)
+    data, order = observations(noise), np.arange(N)
+    scored = data.scored(order, N, np.zeros(N, dtype=int))
+    law, (means, *_) = TreeLearner(INPUTS, None, 0).fit(data, order, scored)
+    assert len(law.trees.feature) < 20
+    assert np.mean((means[:, 0] - noise) ** 2) < 1.03 * np.var(noise)
+
+
+@pytest.mark.parametrize("edges", [[0.0], [-0.5, 0.5]])
+def test_lines_of_classes_are_logistic_regressions(edges):
+    labels, columns = np.digitize(Y, edges), np.array([0, 12, 13])
+    data, order = observations(np.eye(3)[labels][:, -len(edges) - (len(edges) > 1) :]), np.arange(N)
+    learner = TreeLearner(INPUTS, labels, 0, columns, most_trees=0)
+    law, _ = learner.fit(data, order, data.scored(order, N, np.zeros(N, dtype=int)))
+    model = LogisticRegression(C=tree_laws._INVERSE_STRENGTH).fit(X[:, columns], labels, WEIGHTS)
+    expected = model.decision_function(X[:, columns]).reshape(N, -1)
+    assert_allclose(law.mean(X, X), expected, rtol=1e-3, atol=1e-3)
+    assert law.kind == "logistic regression"
 
 
 DATES = pd.date_range("2024-01-01", periods=1500, freq="7h")
@@ -120,6 +178,7 @@ def test_trees_have_phases_of_cycles():
     assert_array_equal(phases.used, np.setdiff1d(np.arange(X.shape[1]), waves))
 
 
+@pytest.mark.thorough
 def test_lines_go_on_beyond_the_rows_of_trees():
     """Trees of what a line leaves are those of scikit-learn's ridge regression and residuals."""
     rng = np.random.default_rng(4)
@@ -127,15 +186,12 @@ def test_lines_go_on_beyond_the_rows_of_trees():
     y = 3.0 * rows[:, 0] + np.sin(2.0 * rows[:, 1]) + 0.1 * rng.normal(size=N)
     weights = rng.choice([0.5, 1.5], N)
     data = Observations.of(rows, y[:, None], weights, None, np.arange(2))
-    learner = TreeLearner(LARGE, TreeInputs.of(np.arange(2), None), None, 0, np.arange(2))
+    learner = TreeLearner(TreeInputs.of(np.arange(2), None), None, 0, np.arange(2))
     order = rng.permutation(N)
     law, (means, *_) = learner.fit(data, order, data.scored(order, N, np.zeros(N, dtype=int)))
     ridge = RidgeCV(tree_laws._STRENGTHS).fit(rows, y, weights)
-    trees = HistGradientBoostingRegressor(**LARGE.few, random_state=0)
-    trees.fit(rows, y - ridge.predict(rows), weights)
-    # Thresholds lie between entries of the fit, so that other rows may take other sides.
-    expected = ridge.predict(rows) + trees.predict(rows)
-    assert_allclose(law.mean(rows, rows)[:, 0], expected, rtol=1e-4, atol=1e-4)
+    assert_allclose(law.line(rows)[:, 0], ridge.predict(rows), rtol=1e-4, atol=1e-4)
+    assert np.mean((law.mean(rows, rows)[:, 0] - y) ** 2) < 0.05
     assert_array_equal(law.columns, [0, 1])
     # Beyond the rows of a fold, only a line goes on
     far = np.abs(rows[order, 0]) > 10.0
@@ -143,52 +199,65 @@ def test_lines_go_on_beyond_the_rows_of_trees():
     assert np.abs(means[far, 0] - 3.0 * rows[order][far, 0]).max() < 2.0
 
 
+def with_all_trees(learner, data, order, scored):
+    """A fit of all trees: their number depends on the targets of left-out observations."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(TreeLearner, "_errors", lambda self, law, data, rows, stages: -stages)
+        return learner.fit(data, order, scored)
+
+
 def check_left_out(groups=None):
     """Targets of an observation, or of its group, do not change what is predicted there."""
     data, order = observations(groups=groups), np.random.default_rng(1).permutation(N)
-    learner = TreeLearner(LARGE, INPUTS, None, 0)
-    _, (means, *_) = learner.fit(data, order, data.scored(order, N, np.zeros(N, dtype=int)))
+    learner = TreeLearner(INPUTS, None, 0)
+    _, (means, *_) = with_all_trees(
+        learner, data, order, data.scored(order, N, np.zeros(N, dtype=int))
+    )
     removed = order[:1] if groups is None else np.flatnonzero(groups == groups[order[0]])
     changed = Y.copy()
     changed[removed] += 50.0
     data = observations(changed, groups)
-    _, (again, *_) = learner.fit(data, order, data.scored(order, N, np.zeros(N, dtype=int)))
+    _, (again, *_) = with_all_trees(
+        learner, data, order, data.scored(order, N, np.zeros(N, dtype=int))
+    )
     places = np.flatnonzero(np.isin(order, removed))
     assert_array_equal(again[places], means[places])
     assert np.abs(again - means).max() > 0.1
     assert np.mean((means[:, 0] - Y[order]) ** 2) < 0.5 * np.var(Y)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("groups", [None, FIVES])
 def test_what_is_left_out_is_unknown(groups):
     check_left_out(groups)
 
 
+@pytest.mark.thorough
 def test_very_few_scored_observations_are_left_out_of_the_law():
     """A hundredth of the observations, which are scored, is in no fit."""
     data, order = observations(), np.random.default_rng(2).permutation(N)
     n_scored = N // 100
     scored = data.scored(order, n_scored, np.zeros(n_scored, dtype=int))
-    learner = TreeLearner(LARGE, INPUTS, None, 0)
-    law, (means, *_) = learner.fit(data, order, scored)
+    learner = TreeLearner(INPUTS, None, 0)
+    law, (means, *_) = with_all_trees(learner, data, order, scored)
     _, trees = learner.trees(data, np.sort(order[:-n_scored]))
     assert_array_equal(means, trees(INPUTS(X[order[-n_scored:]])))
     assert_array_equal(law.mean(X, X), trees(INPUTS(X)))
 
 
+@pytest.mark.thorough
 def test_lines_of_many_rows_are_those_of_some():
     """A line of every second row, and the trees of the residuals of all."""
     line = np.arange(X.shape[1])
-    learner = TreeLearner(LARGE, INPUTS, None, 0, line)
+    learner = TreeLearner(INPUTS, None, 0, line)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(tree_laws, "_LINE_ROWS", N // 2)
         patch.setattr(tree_laws, "_ROWS_OF_A_BLOCK", 77)
         found, trees = learner.trees(observations(), np.arange(N))
     expected = Line.of(line, X[::2], observations().Y[::2], WEIGHTS[::2])
     assert_array_equal(found.coef, expected.coef)
-    residuals = observations(observations().Y[:, 0] - expected(X)[:, 0])
-    _, of_residuals = TreeLearner(LARGE, INPUTS, None, 0).trees(residuals, np.arange(N))
-    assert_allclose(trees(INPUTS(X)), of_residuals(INPUTS(X)), atol=1e-6)
+    left = observations().Y - trees(INPUTS(X)) - expected(X)
+    assert np.mean(left**2) < 0.5 * np.mean((observations().Y - expected(X)) ** 2)
 
 
 def test_classes_that_a_fold_lacks_have_no_trees():
@@ -196,7 +265,7 @@ def test_classes_that_a_fold_lacks_have_no_trees():
     labels[:2] = 1  # A fold with either leaves one
     data, order = observations(), np.arange(N)
     scored = data.scored(order, N, np.zeros(N, dtype=int))
-    assert TreeLearner(LARGE, INPUTS, labels, 0).fit(data, order, scored) is None
+    assert TreeLearner(INPUTS, labels, 0).fit(data, order, scored) is None
 
 
 def steps(n, rng):
@@ -207,6 +276,7 @@ def steps(n, rng):
     return table, mean + 0.3 * rng.normal(size=n)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("is_classes", [False, True])
 def test_models_with_trees_are_saved(is_classes, tmp_path):
     (table, y), (new, _) = steps(500, RNG), steps(50, RNG)
@@ -223,23 +293,17 @@ def test_models_with_trees_are_saved(is_classes, tmp_path):
 
 
 BROKEN = {
-    "a circle": {"left": lambda nodes: np.zeros_like(nodes)},
-    "a node beyond": {"right": lambda nodes: nodes + 10**9},
-    "a set beyond": {"level_set": lambda sets: sets + 10**6},
-    "a negative input": {"feature": lambda columns: columns - 5},
-    "no trees": {"roots": lambda roots: roots[:0], "output": lambda outputs: outputs[:0]},
-    "nodes before the first tree": {
-        "roots": lambda roots: roots[1:],
-        "output": lambda outputs: outputs[1:],
-    },
-    "no order": {"roots": lambda roots: roots[::-1]},
-    "an output beyond": {"output": lambda outputs: outputs + 1},
+    "too few leaves": {"value": lambda value: value[:, 1:]},
+    "too few splits": {"feature": lambda feature: feature[:, 1:]},
+    "a negative input": {"feature": lambda feature: feature - 99},
+    "no scores": {"levels": lambda levels: levels[:, :0]},
 }
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("name", BROKEN)
 def test_trees_of_other_nodes_are_refused(name):
-    _, trees = TreeLearner(LARGE, INPUTS, None, 0).trees(observations(), KNOWN)
+    _, trees = TreeLearner(INPUTS, None, 0).trees(observations(), KNOWN)
     changes = {field: change(getattr(trees, field)) for field, change in BROKEN[name].items()}
     with pytest.raises(ValueError, match="do not fit together"):
         replace(trees, **changes)

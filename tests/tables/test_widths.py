@@ -46,6 +46,7 @@ def test_trees_add_interactions():
     assert np.std(np.log(relative(found(moments, X), true))) < 0.35
 
 
+@pytest.mark.thorough
 def test_groups_are_left_out_as_a_whole():
     """Factors of a group, in units of the scores, do not change with its scores."""
     moments, X, _, scores = drawn(np.random.default_rng(2), 1200, 0.8, 1.0)
@@ -182,6 +183,7 @@ def heteroscedastic(rng, n):
     return X, (mean + spread * rng.normal(size=n)).to_numpy()
 
 
+@pytest.mark.thorough
 def test_intervals_hold_in_thirds_of_the_prediction():
     rng = np.random.default_rng(0)
     X, y = heteroscedastic(rng, 600)
@@ -199,6 +201,7 @@ def test_intervals_hold_in_thirds_of_the_prediction():
     assert_allclose(np.mean((truth - model.predict(new)) ** 2 / std**2), 1.0, atol=0.2)
 
 
+@pytest.mark.thorough
 def test_covariances_have_the_widths_of_predictions():
     """Covariances have the variances of predictions, whose widths follow the rows."""
     rng = np.random.default_rng(1)

@@ -16,7 +16,7 @@ from sklearn.utils.extmath import row_norms
 from sklearn.utils.sparsefuncs import mean_variance_axis
 
 from bochner._base import limits
-from bochner._base.names import nearest
+from bochner._base.names import nearest, shown
 from bochner._base.threads import in_order, single_threaded_blas
 
 Array = NDArray[np.float64]
@@ -105,7 +105,7 @@ def frozen_array(name: str, value: ArrayLike, shape: tuple[int, ...] | None) -> 
     try:
         array = np.array(value, dtype=np.float64)
     except (TypeError, ValueError) as error:
-        raise type(error)(f"{name} must be an array of numbers, got {value!r}.") from error
+        raise type(error)(f"{name} must be an array of numbers, got {shown(value)}.") from error
     except OverflowError as error:
         raise ValueError(f"{name} must be numbers that float64 can hold.") from error
     if shape is not None and array.shape != shape:
@@ -122,7 +122,7 @@ def as_scalar_or_tuple(name: str, value: ArrayLike) -> LengthScale:
         array = np.asarray(value, dtype=np.float64)
     except (TypeError, ValueError) as error:
         raise type(error)(
-            f"{name} must be a number or one number per input, got {value!r}."
+            f"{name} must be a number or one number per input, got {shown(value)}."
         ) from error
     except OverflowError as error:
         raise ValueError(f"{name} must be a number that float64 can hold.") from error
@@ -131,7 +131,7 @@ def as_scalar_or_tuple(name: str, value: ArrayLike) -> LengthScale:
             f"{name} must be a number or one number per input, got an array of shape {array.shape}."
         )
     if not np.isfinite(array).all():
-        raise ValueError(f"{name} must be finite, got {value!r}.")
+        raise ValueError(f"{name} must be finite, got {shown(value)}.")
     return float(array) if array.ndim == 0 else tuple(array.tolist())
 
 
@@ -165,12 +165,12 @@ def as_positive(name: str, value: ArrayLike) -> LengthScale:
     """Return ``value`` as a strictly positive float or tuple of floats."""
     checked = as_scalar_or_tuple(name, value)
     if np.min(checked) <= 0:
-        raise ValueError(f"{name} must be positive, got {value!r}.")
+        raise ValueError(f"{name} must be positive, got {shown(value)}.")
     largest = limits.LARGEST_ENTRY
     if np.min(checked) < 1.0 / largest or np.max(checked) > largest:
         raise ValueError(
             f"{name} must be between {1.0 / largest:g} and {largest:g}, because squares of inputs "
-            f"are divided by its own; got {value!r}."
+            f"are divided by its own; got {shown(value)}."
         )
     return checked
 
@@ -178,7 +178,7 @@ def as_positive(name: str, value: ArrayLike) -> LengthScale:
 def as_positive_scalar(name: str, value: object) -> float:
     """Return ``value`` as a strictly positive, finite float."""
     if not 0.0 < (number := _as_real(name, value)) < np.inf:
-        raise ValueError(f"{name} must be positive and finite, got {value!r}.")
+        raise ValueError(f"{name} must be positive and finite, got {shown(value)}.")
     return number
 
 
@@ -188,7 +188,7 @@ def as_scale(name: str, value: object) -> float:
     if not 1.0 / largest <= number <= largest:
         raise ValueError(
             f"{name} must be between {1.0 / largest:g} and {largest:g}, because it is squared; got "
-            f"{value!r}."
+            f"{shown(value)}."
         )
     return number
 
@@ -196,15 +196,16 @@ def as_scale(name: str, value: object) -> float:
 def as_finite_scalar(name: str, value: object) -> float:
     """Return ``value`` as a finite float."""
     if not np.isfinite(number := _as_real(name, value)):
-        raise ValueError(f"{name} must be finite, got {value!r}.")
+        raise ValueError(f"{name} must be finite, got {shown(value)}.")
     if abs(number) > limits.LARGEST_ENTRY:
-        raise ValueError(f"{name} must be at most {limits.LARGEST_ENTRY:g} in size, got {value!r}.")
+        largest = f"{limits.LARGEST_ENTRY:g}"
+        raise ValueError(f"{name} must be at most {largest} in size, got {shown(value)}.")
     return number
 
 
 def _as_real(name: str, value: object) -> float:
     if isinstance(value, bool) or not isinstance(value, Real):
-        raise TypeError(f"{name} must be a number, got {value!r}.")
+        raise TypeError(f"{name} must be a number, got {shown(value)}.")
     try:
         return float(value)
     except OverflowError:
@@ -218,7 +219,7 @@ def as_level(value: object, name: str = "level") -> float:
         raise TypeError(f"{name} must be a number between 0 and 1, such as 0.9, got {what}.")
     if not 0.0 < (number := float(value)) < 1.0:
         advice = f": pass {number / 100.0:g} for {number:g} %" if 1.0 < number < 100.0 else ""
-        raise ValueError(f"{name} must lie between 0 and 1, such as 0.9, got {value!r}{advice}.")
+        raise ValueError(f"{name} must lie between 0 and 1, like 0.9, got {shown(value)}{advice}.")
     return number
 
 
@@ -227,7 +228,7 @@ def as_levels(value: object) -> Array:
     levels = np.atleast_1d(np.asarray(value, dtype=object))
     if levels.ndim != 1 or not len(levels):
         raise ValueError(
-            f"levels must be numbers between 0 and 1, such as [0.1, 0.5, 0.9], got {value!r}."
+            f"levels must be numbers between 0 and 1, such as [0.1, 0.5, 0.9], got {shown(value)}."
         )
     return np.array([as_level(level, "levels") for level in levels])
 
@@ -235,7 +236,7 @@ def as_levels(value: object) -> Array:
 def as_count(name: str, value: object) -> int:
     """Return ``value`` as a positive integer."""
     if isinstance(value, bool) or not isinstance(value, Integral):
-        raise TypeError(f"{name} must be a positive integer, got {value!r}.")
+        raise TypeError(f"{name} must be a positive integer, got {shown(value)}.")
     if value < 1:
         raise ValueError(f"{name} must be at least 1, got {value}.")
     count = int(value)
@@ -248,7 +249,7 @@ def as_flag(name: str, value: object) -> bool:
     """Return ``value`` as a truth value: a boolean, zero or one."""
     if isinstance(value, bool | np.bool_ | Integral) and value in (0, 1):
         return bool(value)
-    raise TypeError(f"{name} must be True or False, got {value!r}.")
+    raise TypeError(f"{name} must be True or False, got {shown(value)}.")
 
 
 def check_dim(name: str, value: LengthScale, dim: int) -> None:
@@ -392,7 +393,7 @@ def hinting(init: Callable[..., None]) -> Callable[..., None]:
             advice = next((hints[name] for name in hints if name in names), "")
             advice = f"write {advice}." if advice else f"did you mean {near!r}?" if near else ""
             raise TypeError(
-                f"{type(self).__name__}() got an unexpected keyword argument {unknown!r}: "
+                f"{type(self).__name__}() got an unexpected keyword argument {shown(unknown)}: "
                 f"{advice or 'its parameters are ' + (', '.join(names) or 'none') + '.'}"
             ) from None
 

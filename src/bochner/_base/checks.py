@@ -16,16 +16,10 @@ from sklearn.utils.validation import _get_feature_names, validate_data
 
 from bochner._base.arrays import Array, RandomState
 from bochner._base.limits import LARGEST_ENTRY, LARGEST_TARGET, LARGEST_WEIGHT
-from bochner._base.names import refuse_repeated
+from bochner._base.names import refuse_repeated, shown
 
 NUMBERS = (Real, Decimal, np.bool_)
 """Types of entries of object arrays that are numbers."""
-
-_SHOWN_LENGTH = 40
-"""Most characters of an entry that an error message shows: two entries fit on one line."""
-
-_MOST_BITS = 128
-"""Most bits of a whole number that a message shows: they have 39 digits; Python writes no 4,301."""
 
 _NO_NUMBERS = (str, bytes, datetime.date, datetime.timedelta, np.datetime64, np.timedelta64)
 _TABLES = " TableRegressor, TableClassifier and TableEncoder take text, dates and missing entries."
@@ -87,15 +81,6 @@ def column_names(X: object) -> list[str] | None:
     """Return the column names of a data frame; ``None`` if they are not text."""
     names = _get_feature_names(X)
     return None if names is None else [str(name) for name in names]
-
-
-def shown(entry: object) -> str:
-    """Format an entry for a message, shortened and without NumPy's type name."""
-    plain = entry.item() if isinstance(entry, np.generic) else entry
-    if isinstance(plain, int) and plain.bit_length() > _MOST_BITS:
-        return f"a whole number of {plain.bit_length()} bits"
-    text = repr(plain)
-    return text if len(text) <= _SHOWN_LENGTH else f"{text[: _SHOWN_LENGTH - 4]}...{text[-1]}"
 
 
 def is_frame(X: object) -> bool:
@@ -174,6 +159,8 @@ def _kind_of_label(entry: object) -> type:
 
 def _is_missing(entry: object) -> bool:
     """Return whether an entry is None, NaN, NaT or NA."""
+    if isinstance(entry, Decimal):
+        return entry.is_nan()  # A signalling NaN raises an error where it is compared
     equals_itself = entry == entry  # False for NaN and NaT; NA for pandas.NA
     return entry is None or not isinstance(equals_itself, bool | np.bool_) or not equals_itself
 
@@ -283,9 +270,14 @@ def _parts(values: Any) -> Iterator[tuple[str, Any]]:
             yield f" in column {str(name)!r}", np.asarray(column)
 
 
-def refuse_no_rows(name: str, X: object) -> None:
-    """Raise TypeError if ``X`` is a mapping, or a lazy table, instead of rows."""
+def refuse_no_rows(name: str, X: Any) -> None:
+    """Raise TypeError if ``X`` is a mapping, a lazy table or text instead of rows."""
     refuse_lazy(name, X)
+    if isinstance(X, str | bytes):
+        raise TypeError(f"{name} is the text {shown(X)}, not a table: give read_table(path).")
+    dtypes = X.dtypes if is_frame(X) else [getattr(X, "dtype", None)]
+    if hasattr(X, "to_arrow") and "Int128" in map(str, dtypes):  # Of polars
+        raise TypeError(f"{name} has integers of 128 bits: give {name}.cast(polars.Float64).")
     of_rows = isinstance(X, list | tuple) and bool(X) and isinstance(X[0], Mapping)
     # One of SciPy's sparse classes is a dict.
     if of_rows or (isinstance(X, Mapping) and not sparse.issparse(X)):
@@ -376,7 +368,7 @@ def check_seed(random_state: RandomState) -> np.random.RandomState:
     except ValueError as error:
         raise ValueError(
             "random_state must be None, a whole number from 0 to 4294967295 or a "
-            f"numpy.random.RandomState, got {random_state!r}."
+            f"numpy.random.RandomState, got {shown(random_state)}."
         ) from error
     return state
 
@@ -384,7 +376,8 @@ def check_seed(random_state: RandomState) -> np.random.RandomState:
 def check_choice(name: str, value: object, choices: Collection[str]) -> str:
     """Return a parameter's value unchanged; raise ``ValueError`` unless it is in ``choices``."""
     if not isinstance(value, str) or value not in choices:
-        raise ValueError(f"{name} must be one of {', '.join(map(repr, choices))}, got {value!r}.")
+        listed = ", ".join(map(repr, choices))
+        raise ValueError(f"{name} must be one of {listed}, got {shown(value)}.")
     return value
 
 
@@ -396,4 +389,4 @@ def check_dtype(dtype: DTypeLike | None, *, is_optional: bool = True) -> Any:
         if dtype is not None and np.dtype(dtype) in (np.dtype("float32"), np.dtype("float64")):
             return dtype
     choices = "None, 'float32' or 'float64'" if is_optional else "'float32' or 'float64'"
-    raise ValueError(f"dtype must be {choices}, got {dtype!r}.")
+    raise ValueError(f"dtype must be {choices}, got {shown(dtype)}.")

@@ -1,11 +1,12 @@
 """Compilation of loops by Numba, and the files of compiled loops."""
 
+import gc
 import os
 import pickle
 import re
 import sys
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from collections.abc import Callable
+from contextlib import suppress
 from functools import cache, partial
 from hashlib import sha256
 from pathlib import Path
@@ -15,14 +16,12 @@ from typing import Any, TypeVar
 import llvmlite
 import numba
 from numba import njit
-from numba.core import event
 from numba.core.caching import NullCache
 from numba.misc import appdirs
 
 _Loop = TypeVar("_Loop", bound=Callable[..., object])
 
 # Numba annotates neither these options nor these modules
-_called: Any = partial(njit, nogil=True, no_cfunc_wrapper=True)
 _core: Any = numba.core
 _dirs: Any = appdirs
 
@@ -31,14 +30,65 @@ _IMPORTS = re.compile(r"^from bochner([.\w]*) import ([^(\n]+|\([^)]*\))", re.MU
 _VERSIONS = sys.version, numba.__version__, llvmlite.__version__
 
 
+class LoopCompiler(_core.compiler.Compiler):  # type: ignore[misc]
+    """Compiler of loops. It pauses Python's garbage collection, a tenth of the time."""
+
+    n_running = 0  # Compilations are nested
+
+    def compile_extra(self, function: object) -> object:
+        """Return the compiled function."""
+        is_collecting = gc.isenabled()
+        gc.disable()
+        LoopCompiler.n_running += 1
+        try:
+            return super().compile_extra(function)
+        finally:
+            LoopCompiler.n_running -= 1
+            if is_collecting:
+                gc.enable()
+
+
+def is_compiling() -> bool:
+    """Return whether Numba is compiling a loop, instead of reading its file."""
+    return LoopCompiler.n_running > 0
+
+
+class InnerLibrary(_core.codegen.JITCodeLibrary):  # type: ignore[misc]
+    """Code that is optimised and translated only within the loops that call it, not twice.
+
+    It has no address. `CompiledFiles.save_overload` sets the constants that it refers to.
+    """
+
+    codegen = property(lambda self: self)
+
+    def _nothing(self, *_: object) -> int:
+        return 0
+
+    _optimize_final_module = set_env = get_pointer_to_function = _nothing
+
+    def _finalize_final_module(self) -> None:
+        self._finalize_dynamic_globals()
+        self._finalized = True
+
+
+class InnerCompiler(LoopCompiler):
+    """Compiler of functions that only compiled loops call."""
+
+    def __init__(self, typing: Any, target: Any, library: Any, *options: object) -> None:
+        super().__init__(typing, target, InnerLibrary(target.codegen(), "inner"), *options)
+
+
+_called: Any = partial(njit, nogil=True, no_cfunc_wrapper=True, pipeline_class=LoopCompiler)
+
+
 def compiled(**options: object) -> Callable[[_Loop], _Loop]:
     """Return a decorator that compiles a function without holding the GIL, and keeps the code."""
 
     def decorate(function: _Loop) -> _Loop:
         loop: Any = _called(**options)(function)
         source = _source_hash(Path(function.__code__.co_filename))
-        if source and function.__closure__ is None:
-            loop._cache = CompiledFiles((function.__qualname__, source))
+        is_kept = source and function.__closure__ is None
+        loop._cache = CompiledFiles((function.__qualname__, source) if is_kept else None)
         decorated: _Loop = loop
         return decorated
 
@@ -83,12 +133,14 @@ class CompiledFiles(NullCache):
     of other files.
     """
 
-    def __init__(self, source: tuple[str, str]) -> None:
+    def __init__(self, source: tuple[str, str | None] | None) -> None:
         self._source = source
 
     def load_overload(self, signature: object, target: Any) -> Any:
         """Return the compiled function from the first folder that has it."""
         target.refresh()
+        if self._source is None:
+            return None
         for folder in _folders():
             with suppress(OSError, EOFError, pickle.UnpicklingError):
                 data = (folder / self._file(signature, target.codegen())).read_bytes()
@@ -97,7 +149,9 @@ class CompiledFiles(NullCache):
 
     def save_overload(self, signature: object, result: Any) -> None:
         """Write the compiled function to the first folder that can be written to."""
-        if result.library.has_dynamic_globals:
+        for environment in result._find_referenced_environments():
+            result.library.codegen.set_env(environment.env_name, environment)
+        if result.library.has_dynamic_globals or self._source is None:
             return
         data = _core.serialize.dumps(result._reduce())
         for folder in _folders():
@@ -124,30 +178,9 @@ def _folders() -> tuple[Path, ...]:
     return (of_user, of_copy) if of_user.is_absolute() else (of_copy,)  # "~" without a home folder
 
 
-inner = partial(njit, no_cpython_wrapper=True, no_cfunc_wrapper=True)
+inner = partial(njit, no_cpython_wrapper=True, no_cfunc_wrapper=True, pipeline_class=InnerCompiler)
 """The decorator of functions that only compiled loops call.
 
 They cannot be called from Python and are stored on disk only within the loops that call them,
 because an entry from Python, or code stored separately, would lengthen the first fit.
 """
-
-
-class _Depth(event.Listener):
-    """Listener that counts the running compilations, which may be nested."""
-
-    def __init__(self) -> None:
-        self.count = 0
-
-    def on_start(self, event: event.Event) -> None:
-        self.count += 1
-
-    def on_end(self, event: event.Event) -> None:
-        self.count -= 1
-
-
-@contextmanager
-def watched_compilation() -> Iterator[Callable[[], bool]]:
-    """Yield a function that returns whether Numba is compiling, instead of reading its cache."""
-    depth = _Depth()
-    with event.install_listener("numba:compile", depth):
-        yield lambda: depth.count > 0

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from bochner._base.names import nearest
+from bochner._base.names import nearest, shown
 
 _TOKEN_BYTES = 8  # Random bytes in the name of an unfinished file: two files coincide once in 2^64
 _ABANDONED = 3600.0
@@ -22,7 +22,7 @@ _FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 def as_path(path: object, name: str = "path") -> Path:
     """Convert an argument to a path; raise an error for anything else, or an impossible name."""
     if not isinstance(path, str | os.PathLike):
-        raise TypeError(f"{name} must be a str or path-like, got {path!r}.")
+        raise TypeError(f"{name} must be a str or path-like, got {shown(path)}.")
     converted = Path(path)
     try:
         with suppress(FileNotFoundError, NotADirectoryError, PermissionError):
@@ -30,7 +30,7 @@ def as_path(path: object, name: str = "path") -> Path:
     except (ValueError, OSError) as error:
         reason = getattr(error, "strerror", None) or error
         raise ValueError(
-            f"{name} must be the name of a file, got {path!r} ({reason}): choose another."
+            f"{name} must be the name of a file, got {shown(path)} ({reason}): choose another."
         ) from None
     return converted
 
@@ -51,6 +51,8 @@ def absence(path: Path) -> str:
     """Return the message that a file does not exist, with the most similar name in its folder."""
     if not path.parent.is_dir():
         return f"There is no file {path}. There is no folder {path.parent} either."
+    if path.is_symlink():
+        return f"{path} is a link to no file: name the file that you mean."
     near = nearest(path.name, (other.name for other in path.parent.iterdir()))
     hint = f"Did you mean {near!r}?" if near else "Check the name and the folder."
     return f"There is no file {path}. {hint}"

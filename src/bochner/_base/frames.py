@@ -7,7 +7,7 @@ from typing import Any
 from scipy import sparse
 
 from bochner._base.arrays import stacked_rows
-from bochner._base.checks import refuse_no_rows, shown
+from bochner._base.checks import refuse_no_rows
 
 
 def of_arrow(X: Any) -> Any:
@@ -33,8 +33,8 @@ def _of_mapping(name: str, X: Mapping[Any, Any]) -> Any:
     for key, values in X.items():
         if isinstance(values, str | bytes) or not hasattr(values, "__len__"):
             raise TypeError(
-                f"{name} is a dictionary, whose entry {key!r} is no column: expected a sequence "
-                f"for each column, got {shown(values)}."
+                f"{name} is a dictionary, whose entry {key!r:.60} is no column: expected a "
+                f"sequence for each column, got {values!r:.60}."
             )
         column = values.to_pandas() if hasattr(values, "to_pandas") else pandas.Series(values)
         columns[key] = column.reset_index(drop=True)

@@ -3,6 +3,7 @@
 import difflib
 from collections import Counter
 from collections.abc import Iterable, Sequence
+from typing import Any
 
 ColumnDetails = Sequence[tuple[str, str]]
 """Pairs of a column's name and a detail, which may be empty."""
@@ -17,7 +18,9 @@ _LEAST_SIMILARITY, _OF_SHORT = 0.7, 0.65
 _FEWEST_LETTERS = 3
 """Letters from which a name counts as meant by a longer one: "mpg" by "comb_mpg"."""
 
-_MOST_LETTERS = 60  # Letters of a name that a message shows: most of a line
+_MOST_LETTERS, _MOST_OF_NOTE, _MOST_OF_REASON = 60, 40, 400
+"""Letters of a value in a message, of one of two in a note, and of another library's reason."""
+_MOST_BITS = 128  # Bits of a shown whole number: they have 39 digits; Python writes no 4,301
 
 
 def listed(parts: Sequence[str], most: int = MOST_NAMED) -> str:
@@ -32,13 +35,8 @@ def listed(parts: Sequence[str], most: int = MOST_NAMED) -> str:
 
 def naming(columns: ColumnDetails) -> str:
     """Format the names and details of at most five columns, and the number of the rest."""
-    shown = [f"{_brief(name)} ({detail})" if detail else _brief(name) for name, detail in columns]
-    return f"column{'s' if len(columns) > 1 else ''} {listed(shown)}"
-
-
-def _brief(name: str) -> str:
-    """Format a name for a message, shortened if it does not fit into a line."""
-    return repr(name if len(name) <= _MOST_LETTERS else f"{name[:_MOST_LETTERS]}…")
+    texts = [f"{shown(name)} ({detail})" if detail else shown(name) for name, detail in columns]
+    return f"column{'s' if len(columns) > 1 else ''} {listed(texts)}"
 
 
 def refuse_repeated(names: Sequence[str], place: str = "the table", hint: str = "") -> None:
@@ -78,15 +76,31 @@ def nearest(name: str, candidates: Iterable[str]) -> str | None:
     return folded[close[0]] if close else None
 
 
-_SHOWN_LENGTH = 40  # Most characters of an entry that a note shows
 _PLURALS = {"has": "have", "holds": "hold", "is": "are", "differs": "differ", "counts": "count"}
 
 
-def shown(entry: object) -> str:
-    """Format an entry for a message, without control characters and shortened."""
+def shown(value: object) -> str:
+    """Format a value for a message, shortened and without NumPy's type name."""
+    plain: Any = value
+    if type(value).__module__ == "numpy" and getattr(value, "shape", None) == ():
+        plain = plain.item()  # Without an import of NumPy, which a command's start does not need
+    if isinstance(plain, int) and plain.bit_length() > _MOST_BITS:
+        return f"a whole number of {plain.bit_length()} bits"
+    text = repr(plain)
+    text = " ".join(text.split()) if "\n" in text else text
+    return text if len(text) <= _MOST_LETTERS else f"{text[: _MOST_LETTERS - 4]}...{text[-1]}"
+
+
+def brief(entry: object, most: int = _MOST_OF_NOTE) -> str:
+    """Format an entry for a note, without quotes and control characters, and shortened."""
     text = str(entry)
     text = text if text.isprintable() else repr(text)[1:-1]
-    return text if len(text) <= _SHOWN_LENGTH else text[: _SHOWN_LENGTH - 3] + "..."
+    return text if len(text) <= most else text[: most - 3] + "..."
+
+
+def one_line(problem: object) -> str:
+    """Return what an error says, as one line that is at most a few lines of a terminal."""
+    return brief(" ".join(str(problem).split()), _MOST_OF_REASON)
 
 
 class Remarks:
@@ -111,10 +125,10 @@ class Remarks:
 
 
 def _sentence(words: str, entries: ColumnDetails) -> str:
-    subject = listed([repr(name) for name, _ in entries])
+    subject = listed([shown(name) for name, _ in entries])
     if len(entries) > 1:
         verb, _, rest = words.partition(" ")
         words = f"{_PLURALS[verb]} {rest.replace(' and is ', ' and are ')}"
     name, example = next((entry for entry in entries if entry[1]), ("", ""))
-    example = f"{name!r}: {example}" if example and len(entries) > 1 else example
+    example = f"{shown(name)}: {example}" if example and len(entries) > 1 else example
     return f"{subject} {words}{f' ({example})' if example else ''}."

@@ -116,11 +116,11 @@ def register(
         if not isinstance(cls, type) or not (is_dataclass(cls) or issubclass(cls, BaseEstimator)):
             raise TypeError(
                 f"Expected a dataclass or an estimator derived from sklearn.base.BaseEstimator, "
-                f"got {cls!r}."
+                f"got {cls!r:.60}."
             )
         if name in _RESERVED_NAMES and not cls.__module__.startswith("bochner."):
             raise ValueError(
-                f"kernel={name!r} already has a meaning in the library; register "
+                f"kernel={name!r:.60} already has a meaning in the library; register "
                 f"{cls.__qualname__} under another name."
             )
         _claim(_CLASSES, cls.__name__, cls, "in model files")
@@ -143,7 +143,7 @@ def _claim(table: dict[str, type], name: str, cls: type, where: str) -> None:
     registered = table.get(name, cls)
     # A class that is defined again, as in a notebook, replaces the earlier class.
     if (registered.__module__, registered.__qualname__) != (cls.__module__, cls.__qualname__):
-        raise ValueError(f"{name} {where} is already {registered!r}; rename {cls!r}.")
+        raise ValueError(f"{name} {where} is already {registered!r:.60}; rename {cls!r:.60}.")
     table[name] = cls
 
 
@@ -201,5 +201,5 @@ def resolved(parameter: str, value: "str | Kind", kind: Any, choices: Mapping[st
     article = "an" if kind.__name__[0] in "AEIOU" else "a"
     raise ValueError(
         f"{parameter} must be one of {', '.join(map(repr, choices))} or {article} {kind.__name__}, "
-        f"got {value!r}."
+        f"got {value!r:.60}."
     )

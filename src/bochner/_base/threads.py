@@ -11,7 +11,7 @@ from threading import Lock, local
 from typing import Any, TypeVar
 
 from joblib import cpu_count, effective_n_jobs
-from threadpoolctl import OpenBLASController, ThreadpoolController
+from threadpoolctl import OpenBLASController, ThreadpoolController, threadpool_limits
 
 Block = TypeVar("Block")
 Piece = TypeVar("Piece")
@@ -36,7 +36,8 @@ class _OneThread:
                 for pool in _blas().info():
                     # Dask limits the threads of only some libraries on its workers.
                     counts += [pool["num_threads"]] * (pool["threading_layer"] != "disabled")
-                self._n_threads = min(counts, default=1)
+                # BLAS counts the cores of the machine, also where a container has fewer.
+                self._n_threads = min([*counts, cpu_count()]) if counts else 1
                 _take_over()
                 self._limiter = _blas().limit(limits=1)
             self._n_holders += 1
@@ -73,7 +74,7 @@ def checked_n_jobs(n_jobs: Any) -> int | None:
     if not is_integer or not n_jobs:
         kind = ValueError if is_integer else TypeError
         raise kind(
-            f"n_jobs must be a nonzero integer or None, got {n_jobs!r}. Minus one means all cores."
+            f"n_jobs must be a nonzero integer or None, got {n_jobs!r:.60}. -1 means all cores."
         )
     return int(n_jobs)
 
@@ -89,6 +90,14 @@ def threads_of_blas(n_threads: int) -> Iterator[None]:
     _take_over()
     with _blas().limit(limits=n_threads):
         yield
+
+
+def threads_of_trees(n_threads: int = 1) -> threadpool_limits:
+    """Limit OpenMP threads in the context, for this thread; on busy cores they wait at full load.
+
+    Libraries are looked up each time, because base models may load another OpenMP.
+    """
+    return threadpool_limits(min(n_threads, cpu_count()), user_api="openmp")
 
 
 def in_order(

@@ -9,7 +9,7 @@ from rich.text import Text
 
 from bochner import datasets
 from bochner._base.file_writing import replacing
-from bochner.cli.output import check_folder, plain
+from bochner.cli.output import check_folder, check_outputs, plain
 
 _ABOUT = """\
 Life expectancy in 142 countries, every fifth year from 1952 to 2007
@@ -47,6 +47,7 @@ def run_demo(out: Path, run: Callable[[list[str]], object]) -> None:
         (path, datasets.table_file("gapminder").read_bytes()),
         (later, LATER.encode()),
     ):
+        check_outputs({"table": file})
         with replacing(file) as fresh:
             fresh.write_bytes(data)
     console.print(Text(_ABOUT))

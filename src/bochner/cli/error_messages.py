@@ -110,7 +110,7 @@ def refusals() -> Iterator[None]:
     except _INVALID as error:
         if os.environ.get("BOCHNER_DEBUG"):
             raise
-        _refuse(str(error))
+        _refuse(str(error) or "the file is larger than the memory: give some of its rows.")
 
 
 def _refuse(reason: str) -> NoReturn:

@@ -22,9 +22,7 @@ from bochner.cli.json_documents import shares_record
 from bochner.cli.model_files import Fresh, load_any, load_model, read_for, target_names
 from bochner.cli.output import (
     cells_table,
-    check_csv_output,
     check_outputs,
-    check_picture,
     facts_table,
     is_standard_output,
     plain_text,
@@ -117,11 +115,11 @@ def summary_blocks(
 
 def _explain_column(model: TableModel, options: SimpleNamespace) -> None:
     """Print the effect of one column, or write it as CSV, picture or JSON."""
-    outputs = (options.out, check_csv_output), (options.plot, check_picture)
-    check_outputs(outputs, options.model)
+    check_outputs({"table": options.out, "picture": options.plot}, options.model)
     effect = model.effect(options.column, n_values=_VALUES)
     if options.plot is not None:
-        effect.plot().figure_.savefig(options.plot, dpi=RASTER_DPI)
+        name = "Software" if options.plot.suffix.lower() == ".png" else "Creator"
+        effect.plot().figure_.savefig(options.plot, dpi=RASTER_DPI, metadata={name: "bochner"})
     if options.out is not None:
         write_csv(effect.to_frame(), options.out)
     if options.as_json:
@@ -163,7 +161,7 @@ def _drawn(lower: float, mean: float, upper: float, low: float, high: float) -> 
 
 def explain_table(options: SimpleNamespace) -> None:
     """Show or write the contributions of columns to the predictions of rows."""
-    check_csv_output(options.out, options.model, options.file)
+    check_outputs({"table": options.out}, options.model, options.file)
     writes_rows = is_standard_output(options.out)  # Standard output then holds the CSV table only
     if writes_rows and options.as_json:
         raise InputError("--json and --out - both write standard output: give one of them.")

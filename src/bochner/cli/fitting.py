@@ -13,9 +13,7 @@ from bochner.cli.explaining import summary_blocks
 from bochner.cli.json_documents import fit_record
 from bochner.cli.options import fraction_option, read_options
 from bochner.cli.output import (
-    check_model_output,
     check_outputs,
-    check_report,
     noting_warnings,
     print_files,
     reporting,
@@ -169,5 +167,4 @@ def _check(options: SimpleNamespace) -> None:
         raise InputError(f"--target names a column twice: {', '.join(options.target)}.")
     if options.weights != "precisions" and options.weight is None:
         raise InputError(f"--weights {options.weights} needs a column of weights: give --weight.")
-    outputs = (options.out, check_model_output), (options.report, check_report)
-    check_outputs(outputs, options.file)
+    check_outputs({"model": options.out, "report": options.report}, options.file)

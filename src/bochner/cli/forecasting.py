@@ -19,10 +19,7 @@ from bochner._base.progress import Progress
 from bochner.cli.options import fraction_option, read_options
 from bochner.cli.output import (
     cells_table,
-    check_csv_output,
-    check_model_output,
     check_outputs,
-    check_report,
     facts_table,
     is_standard_output,
     noting_warnings,
@@ -168,8 +165,8 @@ def _check(options: SimpleNamespace) -> None:
     if options.as_json and is_standard_output(options.out):
         raise InputError("--json and --out - both write to standard output: name a file.")
     inputs = [each for each in (options.file, options.future) if each is not None]
-    outputs = [(options.out, check_csv_output), (options.model, check_model_output)]
-    check_outputs([*outputs, (options.report, check_report)], *inputs)
+    outputs = {"table": options.out, "model": options.model, "report": options.report}
+    check_outputs(outputs, *inputs)
 
 
 def _read(

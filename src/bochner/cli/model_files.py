@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from bochner._base.limits import LARGEST_TARGET
-from bochner._base.names import naming, shown
+from bochner._base.names import brief, naming, shown
 from bochner._base.number_texts import counted, entry
 from bochner.comparison.split import Split
 from bochner.comparison.study import Model
@@ -112,7 +112,7 @@ def check_record(record: Mapping[str, Any], n_targets: int) -> None:
                 is_right = False
         if not is_right:
             raise InputError(
-                f"The model file has {repr(fact)[:60]} for the fact {name!r} about the fit, which "
+                f"The model file has {shown(fact)} for the fact {name!r} about the fit, which "
                 "has another type or value: the file was changed. Fit the model again."
             )
 
@@ -190,7 +190,7 @@ def _unlike(model: Model, features: pd.DataFrame) -> str:
 
 
 def _example(value: object) -> str:
-    return entry(value, 6) if isinstance(value, float) else shown(value)
+    return entry(value, 6) if isinstance(value, float) else brief(value)
 
 
 def fitted_rows(model: Model, fresh: Fresh) -> tuple[str, NDArray[np.bool_] | None]:

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import json
+import os
 import sys
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from tempfile import NamedTemporaryFile
 from threading import Event, Thread
 from time import monotonic
 from typing import TYPE_CHECKING, Any
@@ -41,15 +41,13 @@ _COMPILING = "compiling loops, once after an installation"
 @contextmanager
 def reporting(*, limit: float | None = None) -> Iterator[Progress]:
     """Show the current step and the time left of a command: a spinner, or lines at intervals."""
-    from bochner._base.compiling import watched_compilation
+    from bochner._base.compiling import is_compiling
     from bochner._base.progress import Progress
 
     console = Console(stderr=True, soft_wrap=True)
-    with watched_compilation() as is_compiling:
-        activity = Activity(limit, is_compiling=is_compiling)
-        shown = console.status(activity) if console.is_terminal else _lines(console, activity)
-        with shown:
-            yield Progress(activity.note)
+    activity = Activity(limit, is_compiling=is_compiling)
+    with console.status(activity) if console.is_terminal else _lines(console, activity):
+        yield Progress(activity.note)
 
 
 @contextmanager
@@ -209,9 +207,37 @@ def is_standard_output(path: Path | None) -> bool:
     return str(path) == "-"
 
 
-def check_output(path: Path, *inputs: Path, option: str = "--out") -> None:
-    """Raise OSError or InputError if ``path`` cannot be written, or is an input file."""
-    _refuse_standard_output(path, option, "a file")
+_MARKED = 8192  # Bytes at each end of a file among which marks are
+
+_OUTPUTS: Mapping[str, tuple[str, Sequence[str], Sequence[bytes]]] = {
+    "model": ("--out", (), (b'{"bochner":',)),
+    "report": ("--report", HTML_ENDINGS, (b'name="generator" content="bochner"',)),
+    "picture": ("--plot", PICTURE_ENDINGS, (b"(bochner)", b">bochner<", b"\0bochner")),
+    "table": ("--out", CSV_ENDINGS, (b"prediction", b"forecast", b"mean", b"gdpPercap")),
+}
+"""Options and endings of outputs, and marks of those that commands wrote: column names of tables,
+and metadata of other files."""
+
+
+def check_outputs(outputs: Mapping[str, Path | None], *inputs: Path) -> None:
+    """Raise OSError or InputError unless the files to write, by their kinds, can be written.
+
+    A file is replaced only if a command wrote it. Tables may go to standard output.
+    """
+    given = {kind: path for kind, path in outputs.items() if path is not None}
+    if len({path.absolute() for path in given.values()}) < len(given):
+        raise InputError("Two outputs have the same file: choose different names.")
+    for kind, path in given.items():
+        if not (kind == "table" and is_standard_output(path)):
+            _check_output(path, kind, inputs)
+
+
+def _check_output(path: Path, kind: str, inputs: Sequence[Path]) -> None:
+    option, endings, marks = _OUTPUTS[kind]
+    if kind == "report":  # A missing extra is noticed before the work
+        import bochner.report.page  # noqa: F401
+    if is_standard_output(path):
+        raise InputError(f"{option} - is standard output, which takes CSV only: name a file.")
     if path.is_dir():
         raise IsADirectoryError(f"{path} is a folder: expected the name of a file to write.")
     if not path.parent.is_dir():
@@ -221,74 +247,32 @@ def check_output(path: Path, *inputs: Path, option: str = "--out") -> None:
     files = [each for each in inputs if not is_standard_output(each) and each.exists()]
     if any(path.exists() and path.samefile(each) for each in files):
         raise OSError(f"{path} is read from, and would be replaced: name another file to write.")
-    try:
-        with NamedTemporaryFile(dir=path.parent):
-            pass
-    except OSError as error:
-        raise OSError(
-            f"{path} cannot be written ({error.strerror or error}): name a file in a folder that "
-            f"can be written to."
-        ) from error
-
-
-def check_model_output(path: Path, *inputs: Path) -> None:
-    """Raise OSError or InputError if no model file can be written to ``path``."""
-    check_output(path, *inputs)
-    if path.suffix.lower() in _NO_MODEL:
+    if not os.access(path.parent, os.W_OK):
+        raise PermissionError(f"{path.parent} may not be written to: name another folder.")
+    ending = path.suffix.lower()
+    if kind == "model" and ending in _NO_MODEL:
         raise InputError(
-            f"{path} would be written as a model file, and {path.suffix!r} is the ending of another"
+            f"{path} would be written as a model file, and {ending!r} is the ending of another"
             f" format: give it the ending .bochner, as in {path.with_suffix('.bochner')}."
         )
-
-
-def check_csv_output(path: Path | None, *inputs: Path) -> None:
-    """Raise OSError or InputError if no CSV file can be written to ``path`` (``-`` is allowed)."""
-    if path is None or is_standard_output(path):
-        return
-    check_output(path, *inputs)
-    _check_ending(path, CSV_ENDINGS, "CSV")
-
-
-def check_report(path: Path, *inputs: Path) -> None:
-    """Raise OSError or InputError if no HTML file can be written to ``path``."""
-    import bochner.report.page  # noqa: F401  (so that a missing extra is noticed before the work)
-
-    check_output(path, *inputs, option="--report")
-    _check_ending(path, HTML_ENDINGS, "HTML")
-
-
-def check_picture(path: Path, *inputs: Path) -> None:
-    """Raise OSError or InputError if no picture can be written to ``path``."""
-    check_output(path, *inputs, option="--plot")
-    _check_ending(path, PICTURE_ENDINGS, "a picture")
-
-
-def check_outputs(
-    outputs: Sequence[tuple[Path | None, Callable[..., None]]], *inputs: Path
-) -> None:
-    """Check files to write, each by its own function, and that they differ."""
-    given = [(path, check) for path, check in outputs if path is not None]
-    if len({path.absolute() for path, _ in given}) < len(given):
-        raise InputError("Two outputs have the same file: choose different names.")
-    for path, check in given:
-        check(path, *inputs)
-
-
-def _refuse_standard_output(path: Path, option: str, kind: str) -> None:
-    if is_standard_output(path):
+    if kind != "model" and ending and ending not in endings:
         raise InputError(
-            f"{option} - is standard output, which takes CSV only: give the name of {kind}."
+            f"{path} would be written as a {kind}: expected an ending of {', '.join(endings)}, or "
+            f"none, got {ending!r}."
+        )
+    if path.exists() and not _is_ours(path, kind, marks):
+        raise InputError(
+            f"{path} exists, and is no {kind} that bochner wrote: name another file, or delete it."
         )
 
 
-def _check_ending(path: Path, endings: Sequence[str], form: str) -> None:
-    """Raise InputError if the file ending belongs to another format."""
-    ending = path.suffix.lower()
-    if ending and ending not in endings:
-        raise InputError(
-            f"{path} would be written as {form}: expected an ending of {', '.join(endings)}, or "
-            f"none, got {path.suffix!r}."
-        )
+def _is_ours(path: Path, kind: str, marks: Sequence[bytes]) -> bool:
+    """Return whether a file is empty, or has a mark of those that commands write."""
+    with path.open("rb") as file:
+        start = file.read(_MARKED)
+        file.seek(-min(_MARKED, path.stat().st_size), os.SEEK_END)
+        marked = start.split(b"\n")[0] if kind == "table" else start + file.read()
+    return not start or any(mark in marked for mark in marks)
 
 
 _FORMULAS = ("=", "+", "-", "@", "\t", "\r")
@@ -328,7 +312,8 @@ def write_json(record: Mapping[str, object]) -> None:
 
 def check_folder(path: Path) -> None:
     """Create a folder, or raise an error if a file has the same path."""
-    _refuse_standard_output(path, "--out", "a folder")
+    if is_standard_output(path):
+        raise InputError("--out - is standard output, which takes CSV only: name a folder.")
     if path.exists() and not path.is_dir():
         raise NotADirectoryError(f"{path} is a file: expected the name of a folder.")
     path.mkdir(parents=True, exist_ok=True)

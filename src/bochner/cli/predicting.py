@@ -18,8 +18,7 @@ from bochner.cli.json_documents import evaluation_record
 from bochner.cli.model_files import Fresh, fitted_rows, load_model, read_for, target_names
 from bochner.cli.options import fraction, fraction_option
 from bochner.cli.output import (
-    check_csv_output,
-    check_report,
+    check_outputs,
     is_standard_output,
     plain_text,
     print_blocks,
@@ -58,8 +57,7 @@ _MOST_GROUPS = 12
 def evaluate_table(options: SimpleNamespace) -> None:
     """Measure a model on a table, and show or write the results."""
     path = options.file
-    if options.report is not None:
-        check_report(options.report, options.model, path)
+    check_outputs({"report": options.report}, options.model, path)
     with reporting() as progress:
         progress(f"reading {path}")
         model = load_model(options.model)
@@ -143,7 +141,7 @@ def predict_table(options: SimpleNamespace) -> None:
     """Write predictions as CSV to a file or standard output, and errors to standard error."""
     interval, out = options.interval, options.out
     level = None if interval is None else fraction_option("--interval", interval)
-    check_csv_output(out, options.model, options.file)
+    check_outputs({"table": out}, options.model, options.file)
     model = load_model(options.model)
     fresh = read_for(model, options)
     predicted = _predictions(model, fresh.features, level, options)

@@ -19,10 +19,14 @@ from sklearn.kernel_approximation import RBFSampler
 from sklearn.linear_model import LogisticRegression, RidgeClassifierCV, RidgeCV
 from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import StandardScaler
-from threadpoolctl import threadpool_limits
 
 from bochner._base.progress import Progress, silent
-from bochner._base.threads import single_threaded_blas, threads_for
+from bochner._base.threads import (
+    single_threaded_blas,
+    threads_for,
+    threads_of_blas,
+    threads_of_trees,
+)
 from bochner.comparison.outcomes import LEVEL, Outcome, outcome
 from bochner.comparison.split import Split
 from bochner.tables.encoder import TableEncoder
@@ -90,16 +94,12 @@ def installed() -> Mapping[str, Contender]:
 
 
 def timed_fit(model: BaseEstimator, split: Split, **fit_options: object) -> float:
-    """Fit ``model`` to the training rows and return the seconds it took.
-
-    OpenMP threads busy-wait: on shared cores, two can make trees a hundred times slower than one.
-    """
+    """Fit ``model`` to the training rows and return the seconds it took."""
     if split.weight is not None:
         prefix = f"{model.steps[-1][0]}__" if isinstance(model, Pipeline) else ""
         fit_options[f"{prefix}sample_weight"] = split.weight
     start = perf_counter()
-    with threadpool_limits(1, user_api="openmp"):
-        model.fit(split.X, split.y, **fit_options)
+    model.fit(split.X, split.y, **fit_options)
     return perf_counter() - start
 
 
@@ -200,7 +200,8 @@ def _outcomes(
             model[-1].set_params(thread_count=n_threads)
         # Ignore overflows of other libraries with huge targets; their errors show them.
         with (
-            threadpool_limits(n_threads, user_api="blas"),
+            threads_of_blas(n_threads),
+            threads_of_trees(),  # On shared cores, two can be a hundred times slower than one
             np.errstate(over="ignore", invalid="ignore"),
         ):
             seconds = encoding_seconds + timed_fit(model, split)

@@ -53,8 +53,8 @@ class KernelParameters:
                 continue
             if isinstance(current, str):
                 raise ValueError(
-                    f"{key} sets a parameter of a kernel, but {name} is {current!r}; give {name} a "
-                    f"Kernel, such as Gaussian(1.0), or set length_scale."
+                    f"{key} sets a parameter of a kernel, but {name} is {current!r:.60}; give "
+                    f"{name} a Kernel, such as Gaussian(1.0), or set length_scale."
                 )
             of_kernels.setdefault(name, {})[inner] = value
             del plain[key]
@@ -67,7 +67,7 @@ class KernelParameters:
 def count_frequencies(n_components: object, name: str = "n_components") -> int:
     """Return the number of frequencies, half of the number ``n_components`` of features."""
     if isinstance(n_components, bool) or not isinstance(n_components, Integral):
-        raise TypeError(f"{name} must be an even positive integer, got {n_components!r}.")
+        raise TypeError(f"{name} must be an even positive integer, got {n_components!r:.60}.")
     count = int(n_components)
     if count < 1 or (count % 2 and count != 1):
         raise ValueError(
@@ -143,7 +143,7 @@ def check_kernel(name: str, value: object) -> None:
         kernel_called(value, 1)
     elif isinstance(value, type) or not (callable(value) or isinstance(value, Kernel)):
         raise TypeError(
-            f"{name} must be a Kernel, the name of one or a function k(X, Y), got {value!r}."
+            f"{name} must be a Kernel, the name of one or a function k(X, Y), got {value!r:.60}."
         )
 
 
@@ -157,7 +157,7 @@ def check_length_scale(
         also = " 'evidence' needs targets: KreinRidge and KernelGLMRegressor learn with it."
         raise ValueError(
             f"{name} must be {', '.join(map(repr, choices))}, a number or one per input, got "
-            f"{value!r}.{also if value == 'evidence' else ''}"
+            f"{value!r:.60}.{also if value == 'evidence' else ''}"
         )
 
 

@@ -19,8 +19,8 @@ from numpy.typing import NDArray
 from sklearn.utils import _safe_indexing
 
 from bochner._base.arrays import decimal_years
-from bochner._base.checks import shown
 from bochner._base.limits import LARGEST_ENTRY
+from bochner._base.names import shown
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -244,8 +244,10 @@ def _present(raw: npt.NDArray[np.generic]) -> npt.NDArray[np.bool_]:
 
 def _is_missing(entry: Any) -> bool:
     # Comparing pandas' NA gives NA, which has no truth value: compare the type's name instead.
-    may_be_nan = isinstance(entry, float | np.floating | Decimal | np.datetime64)
+    may_be_nan = isinstance(entry, float | np.floating | np.datetime64)
     is_missing = entry is None or type(entry).__name__ in ("NAType", "NaTType")
+    if isinstance(entry, Decimal):  # Comparing a signalling NaN raises an error
+        return entry.is_nan()
     return is_missing or (may_be_nan and bool(entry != entry))
 
 

@@ -13,7 +13,7 @@ from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from bochner._base.names import looks_like_numbers, refuse_repeated, shown
+from bochner._base.names import brief, looks_like_numbers, refuse_repeated
 from bochner.files.errors import InputError
 from bochner.files.headings import (
     DATE,
@@ -250,7 +250,7 @@ def _fitted(heading: Heading, rows: Rows) -> tuple[list[str], tuple[str, ...]]:
     if 0 < width < len(names) and not any(names[width:]):
         return names[:width], ("Names end with a delimiter, and the rows do not.",)
     if 0 < len(names) - width < width and set(widths) == {width}:
-        lacking = shown(", ".join(map(repr, names[width:])))
+        lacking = brief(", ".join(map(repr, names[width:])))
         return names[:width], (f"No row has a field for the last name, {lacking}: it is left out.",)
     return names, ()
 
@@ -288,7 +288,7 @@ class _Body:
     def notes(self) -> tuple[str, ...]:
         """Return a note on the lines that were left out."""
         verb, count = ("s are" if len(self.left) > 1 else " is"), len(self.left)
-        first = shown(" / ".join(sorted(dict.fromkeys(self.left), key=len)[:_MOST_LISTED]))
+        first = brief(" / ".join(sorted(dict.fromkeys(self.left), key=len)[:_MOST_LISTED]))
         return (f"{count} line{verb} left out: comments, remarks, or of another length than the "
                 f"names ({first}).",) if count else ()  # fmt: skip
 
@@ -373,7 +373,7 @@ class _Body:
         another = f" If another table begins there, --skip {line - 1} reads it alone." * is_apart
         return (
             f"{self.path}, line {line}: {n_fields} where the header has {len(self.names)} "
-            f"({shown(', '.join(row))}).{another} Complete or delete the row, put quotation marks "
+            f"({brief(', '.join(row))}).{another} Complete or delete the row, put quotation marks "
             "around a field that contains the delimiter, or leave out all such rows by "
             "bad_lines='drop' (--bad-lines drop); if the names are not those of the table, skip= "
             "(--skip) gives the number of lines above them."

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bochner._base.names import nearest, shown
+from bochner._base.names import brief, nearest
 from bochner.files.errors import InputError
 from bochner.files.headings import LOOKED_AT, NUMERIC, TEXT, Rows, column_of, kind
 from bochner.files.read_options import ReadOptions
@@ -72,7 +72,7 @@ def _without_subtotals(columns: Columns) -> tuple[Columns, str]:
         return columns, ""
     if n_entries[are_sums].max() >= np.median(n_entries[~are_sums]):
         return columns, ""
-    listed = shown(", ".join(labels[are_sums]))
+    listed = brief(", ".join(labels[are_sums]))
     note = f"{are_sums.sum()} rows of sums ({listed}) are left out; skip=0 (--skip 0) keeps them."
     return _at_rows(columns, ~are_sums), note
 
@@ -88,7 +88,7 @@ def _without_summaries(columns: Columns) -> tuple[Columns, str]:
     labels = [next((cell for cell in row if _SUMMARY.fullmatch(cell)), next(filter(None, row)))
               for row in rows[-count:] if any(row)]  # fmt: skip
     what, verb = ("row", "is") if count == 1 else (f"{count} rows", "are")
-    note = f"The last {what} ({shown(', '.join(labels))}) {verb} left out; skip=0 (--skip 0) keeps"
+    note = f"The last {what} ({brief(', '.join(labels))}) {verb} left out; skip=0 (--skip 0) keeps"
     return _at_rows(columns, slice(0, -count)), f"{note} all lines." * bool(labels)
 
 
@@ -167,6 +167,6 @@ def fill_down(columns: Columns, options: ReadOptions) -> tuple[Columns, tuple[st
     if not is_full or column.nunique() < _FULL * n_labels:
         return filled, ()
     return filled, (
-        f"{name!r} has entries in the first row of each block only ({shown(column.iloc[0])}): "
+        f"{name!r} has entries in the first row of each block only ({brief(column.iloc[0])}): "
         f"fill_down=[{name!r}] (--fill-down {name!r}) repeats them in the rows below.",
     )

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from bochner._base.names import shown
+from bochner._base.names import brief
 from bochner.files.read_options import ReadOptions
 
 Rows = Sequence[Sequence[str]]
@@ -86,10 +86,10 @@ def find_heading(
         first = max(min(first, last - n_names), 0)
     if titles := [" ".join(filter(None, row)) for row in rows[:first] if any(row)]:
         are = f"first {len(titles)} lines are titles" if titles[1:] else "first line is a title"
-        listed = shown(" / ".join(titles))
+        listed = brief(" / ".join(titles))
         notes.append(f"The {are} and left out ({listed}); skip=0 (--skip 0) keeps all lines.")
     if end is not None:
-        line, listed = (lines[end - 1] if lines else end), shown(", ".join(filter(None, rows[end])))
+        line, listed = (lines[end - 1] if lines else end), brief(", ".join(filter(None, rows[end])))
         notes.append(f"Another table begins at line {line + 1} ({listed}) and is left out; "
                      f"skip={line} (--skip {line}) reads it alone.")  # fmt: skip
     count, names, note = _names(rows[first:], below - first, last - first, options)
@@ -111,7 +111,7 @@ def _names(
     elif count == 1 and _is_data(rows):
         count = 0
     if count == 0:
-        listed = shown(", ".join(top))
+        listed = brief(", ".join(top))
         note = (f"The first line holds data ({listed}), so that columns are named column 1, "
                 "column 2 and so on; header=1 (--header 1) takes it for names.")  # fmt: skip
         return count, numbered, (note,) if is_free or options.recorded else ()
@@ -119,13 +119,13 @@ def _names(
     names = _joined(rows[: n_names if is_found else count])
     notes = []
     if n_names > 1 and names != top:
-        notes.append(f"The names of {n_names} lines are joined ({shown(', '.join(names))}).")
+        notes.append(f"The names of {n_names} lines are joined ({brief(', '.join(names))}).")
     if left := [
         *filter(
             None, (cell for row in rows[1 if names == top else n_names : count] for cell in row)
         )
     ]:
-        notes.append(f"The line below the names ({shown(', '.join(left))}) is left out; "
+        notes.append(f"The line below the names ({brief(', '.join(left))}) is left out; "
                      "header=1 (--header 1) keeps it.")  # fmt: skip
     return count, names, tuple(notes) if is_free else ()
 
@@ -140,7 +140,7 @@ def all_named(names: Sequence[str]) -> tuple[list[str], tuple[str, ...]]:
             given = f"{name or f'Unnamed: {i}'}.{number}"
         repeated.extend([given] * bool(name and number))
         found.append(given)
-    listed = shown(", ".join(map(repr, repeated)))
+    listed = brief(", ".join(map(repr, repeated)))
     note = f"Columns have the names of others before them, and are called {listed}."
     return found, (note,) if repeated else ()
 

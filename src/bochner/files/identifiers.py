@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from bochner._base.names import Remarks, shown
+from bochner._base.names import Remarks, brief
 from bochner.files.rules import MARKERS
 
 if TYPE_CHECKING:
@@ -107,7 +107,7 @@ def leave_out(
             remarks.add(name, f"differs {what}")
         elif name in constant:
             words = "has the same entry in every row and is not used"
-            remarks.add(name, words, shown(series.iloc[0]))
+            remarks.add(name, words, brief(series.iloc[0]))
     return left
 
 

@@ -99,7 +99,7 @@ class Encoder:
     def _dict(self, value: dict[Any, Any], path: Path) -> Node:
         for key in value:
             if type(key) is not str:
-                raise TypeError(f"{where(path)} has the key {key!r}; keys must be text.")
+                raise TypeError(f"{where(path)} has the key {key!r:.60}; keys must be text.")
         return {"$": "dict", "items": self._members(value, path)}
 
     def _scalar(self, value: np.generic, path: Path) -> Node:
@@ -108,7 +108,7 @@ class Encoder:
 
     def _type(self, value: type, path: Path) -> Node:
         if value not in TYPES.values():
-            raise TypeError(f"{where(path)} is the class {value!r}; give an object of it.")
+            raise TypeError(f"{where(path)} is the class {value!r:.60}; give an object of it.")
         return {"$": "type", "name": value.__name__}
 
     def _array(self, value: NDArray[np.generic], path: Path) -> Node:
@@ -191,7 +191,7 @@ def decode(tree: object, tensors: Tensors) -> Any:
     value = decoder.decode(tree)
     unused = sorted(tensors.keys() - decoder.used)
     if unused:
-        raise ValueError(f"it has a tensor {unused[0]!r} that its header does not name")
+        raise ValueError(f"it has a tensor {unused[0]!r:.60} that its header does not name")
     return value
 
 
@@ -222,7 +222,7 @@ class _Decoder:
         with np.errstate(over="ignore"):
             scalar = SCALARS[dtype](value)
         if repr(scalar.item()) != repr(value):
-            raise ValueError(f"{where(path)} should be {dtype}, found {repr(value)[:60]}")
+            raise ValueError(f"{where(path)} should be {dtype}, found {value!r:.60}")
         return scalar
 
     def _array(
@@ -230,7 +230,7 @@ class _Decoder:
     ) -> NDArray[np.generic]:
         if name not in self.tensors or name in self.used:
             problem = "named twice" if name in self.used else "missing"
-            raise ValueError(f"the tensor {name!r} is {problem}")
+            raise ValueError(f"the tensor {name!r:.60} is {problem}")
         self.used.add(name)
         tensor = self.tensors[name]
         if packed:
@@ -306,9 +306,9 @@ _DECODERS: Mapping[str, tuple[Callable[..., Any], Mapping[str, Any]]] = {
 
 def _member(node: Node, name: str, hint: object) -> Any:
     if name not in node:
-        raise ValueError(f"its header lacks {name!r} where it is needed")
+        raise ValueError(f"its header lacks {name!r:.60} where it is needed")
     if not conforms(node[name], hint):
-        raise ValueError(f"its header has an unusable {name!r}: {repr(node[name])[:60]}")
+        raise ValueError(f"its header has an unusable {name!r:.60}: {node[name]!r:.60}")
     return node[name]
 
 
@@ -341,7 +341,7 @@ def _least_columns(kernel: Any) -> int:
 def _constructed(cls: type, parameters: Mapping[str, Any]) -> Any:
     for name in parameters:
         if name not in inspect.signature(cls).parameters:
-            raise ValueError(f"{cls.__name__} has no parameter {name!r}")
+            raise ValueError(f"{cls.__name__} has no parameter {name!r:.60}")
     return cls(**parameters)
 
 
@@ -349,8 +349,8 @@ def _class_named(name: str, is_of_kind: Callable[[type], bool]) -> type:
     cls = registered_class(name)
     if cls is None or not is_of_kind(cls):
         raise ValueError(
-            f"bochner has no class {name!r} here; if it is your own, import the module that calls "
-            f"bochner.register before loading"
+            f"bochner has no class {name!r:.60} here; if it is your own, import the module that "
+            f"calls bochner.register before loading"
         )
     return cls
 

@@ -14,7 +14,9 @@ from sklearn.exceptions import NotFittedError
 from sklearn.utils import get_tags
 from sklearn.utils.validation import check_is_fitted
 
+from bochner._base.arrays import Array, as_array
 from bochner._base.file_writing import as_path
+from bochner._base.names import one_line, shown
 from bochner.files.json_tree import Encoder, decode
 from bochner.files.safetensors_container import ModelFileError, read, write
 from bochner.files.stored_classes import is_estimator, is_value, not_saved
@@ -63,13 +65,15 @@ def save(model: object, path: str | os.PathLike[str]) -> None:
             f"got an object {not_saved(model)} Decorate your own class with bochner.register."
         )
     encoder = Encoder()
-    tree = encoder.encode(model)
+    tree, tensors = encoder.encode(model), encoder.tensors
     try:
-        try_out(decode(tree, encoder.tensors), sys.maxsize)
+        answers = try_out(decode(tree, tensors), sys.maxsize)
     except Exception as problem:  # Any exception type, as in load
-        reason = " ".join(str(problem).split())
-        raise ModelFileError(f"The model would not load, so it is not saved: {reason}") from problem
-    write(target, tree, encoder.tensors)
+        reason = f"The model would not load, so it is not saved: {one_line(problem)}"
+        raise ModelFileError(reason) from problem
+    if answers is not None and answers.size:
+        tensors[_ANSWERS] = answers
+    write(target, tree, tensors)
 
 
 def load(path: str | os.PathLike[str]) -> Any:
@@ -99,38 +103,60 @@ def load(path: str | os.PathLike[str]) -> Any:
     """
     file = as_path(path)
     tree, tensors = read(file)
+    expected = tensors.pop(_ANSWERS, None)
     try:
         model = decode(tree, tensors)
-        try_out(model, file.stat().st_size)
+        answers = try_out(model, file.stat().st_size)
+        if expected is not None:
+            _check_equal(answers, expected)
     except Exception as problem:  # Any exception type: the file is not trusted
-        reason = " ".join(str(problem).split())
-        raise ModelFileError(f"{path} is not a sound model file: {reason}") from problem
+        reason = f"{path} is not a sound model file: {one_line(problem)}"
+        raise ModelFileError(reason) from problem
     if not (is_estimator(type(model)) or is_value(type(model))):
         raise ModelFileError(f"{path} is not a sound model file: it holds no model.")
     return model
 
 
+_ANSWERS = "(answers)"  # Tensor of the answers of the saved model; no attribute has such a name
+
+_METHODS = ("transform", "transform_right", "predict")
+_MORE_METHODS = ("predict_proba", "signal_std", "predict_interval", "predict_quantiles")
+"""Methods that are asked for their answers to one row; those of tables answer more rows later."""
+
+_MOST_NUMBERS = 1000  # Of an answer that are stored: few next to those of a model
+
 _WARNINGS = Lock()  # Filters of warnings belong to the process: one trial at a time changes them
 
 
-def try_out(model: object, n_bytes: int) -> None:
-    """Raise ``ValueError`` unless a fitted estimator of bochner can process one row in memory."""
+def try_out(model: object, n_bytes: int) -> Array | None:
+    """Return what all methods of a fitted estimator of bochner answer to a row, or ValueError."""
     if not isinstance(model, BaseEstimator) or not type(model).__module__.startswith("bochner."):
-        return  # Valid rows of a user's class are unknown
+        return None  # Valid rows of a user's class are unknown
     with _WARNINGS, warnings.catch_warnings(), np.errstate(all="ignore"):
         warnings.simplefilter("ignore")  # The row may be far from the training rows
         try:
             check_is_fitted(model)
         except NotFittedError:
-            return
+            return None
         try:
+            answers = [np.empty(0)]
+            if np.ndim(getattr(model, "classes_", ())) != 1:
+                raise ValueError("its classes have several axes")
             # A factor (n, n) that is recomputed may take far more memory than the file.
             if hasattr(model, "n_features_in_") and not getattr(model, "_recomputed", ()):
-                _answer(model, _row(model, n_bytes))
+                answers += _answers(model, _row(model, n_bytes))
             if hasattr(model, "_try_out"):
-                model._try_out()
+                answers += [np.ravel(each) for each in model._try_out() or ()]
         except Exception as problem:  # Any exception type: the file is not trusted
-            raise ValueError(f"its parts do not fit together ({problem})") from problem
+            raise ValueError(f"its parts do not fit together ({one_line(problem)})") from problem
+    return np.concatenate([answer[:_MOST_NUMBERS] for answer in answers])
+
+
+def _check_equal(answers: Any, expected: Array) -> None:
+    """Raise ValueError unless answers are equal but for ten times the rounding of float32."""
+    least = 1e-5 * np.abs(expected).max(initial=0.0)
+    if np.shape(answers) != expected.shape or not np.allclose(answers, expected, 1e-3, least):
+        raise ValueError("its predictions are not those of the model that was saved")
 
 
 def _row(model: BaseEstimator, n_bytes: int) -> Any:
@@ -147,15 +173,18 @@ def _row(model: BaseEstimator, n_bytes: int) -> Any:
     return np.eye(1, n_features)  # A unit vector: some kernels are defined on the sphere
 
 
-def _answer(model: BaseEstimator, row: Any) -> None:
+def _answers(model: BaseEstimator, row: Any) -> list[Array]:
+    """Return the numbers that each method answers to a row (1, d)."""
     kernel = getattr(model, "kernel_", None)
     if isinstance(kernel, Kernel):
         try:
             kernel.check_inputs(row)
             kernel.check_right_inputs(row)
         except ValueError:
-            return  # The row is outside the domain of the kernel
-    for name in ("transform", "transform_right", "predict"):
+            return []  # The row is outside the domain of the kernel
+    answers = []
+    takes_gaps = get_tags(model).input_tags.allow_nan
+    for name in _METHODS if takes_gaps else (*_METHODS, *_MORE_METHODS):
         method = getattr(model, name, None)
         if method is None:
             continue
@@ -164,8 +193,12 @@ def _answer(model: BaseEstimator, row: Any) -> None:
         answer: Any = method(*[row] * len(needed))
         stored: Any = getattr(answer, "data", answer) if issparse(answer) else answer
         values = np.asarray(stored)
-        if np.shape(answer)[0] != 1 or (values.dtype.kind == "f" and not np.isfinite(values).all()):
-            raise ValueError(f"{name} of one row returns {values}")
+        n_rows = np.shape(answer[0] if isinstance(answer, tuple) else answer)[0]
+        if n_rows != 1 or (values.dtype.kind == "f" and not np.isfinite(values).all()):
+            raise ValueError(f"{name} of one row returns {shown(values)}")
         n_features = vars(model).get("_n_features_out")
         if name == "transform" and n_features not in (None, answer.shape[1]):
             raise ValueError(f"{answer.shape[1]} features, and _n_features_out is {n_features}")
+        if values.dtype.kind in "fiub":
+            answers.append(as_array(values).ravel())
+    return answers

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, fields
 from typing import Any, Self
 
 from bochner._base.file_writing import as_path
-from bochner._base.names import nearest
+from bochner._base.names import nearest, shown
 from bochner.files.errors import InputError
 
 _CHOICES: Mapping[str, Sequence[str]] = {
@@ -64,14 +64,14 @@ class ReadOptions:
         for name, choices in _CHOICES.items():
             if (value := getattr(self, name)) not in choices:
                 listed = ", ".join(map(repr, choices))
-                raise InputError(f"{name} must be one of {listed}, got {value!r}.")
+                raise InputError(f"{name} must be one of {listed}, got {shown(value)}.")
         for name in ("skip", "header"):
             if (count := getattr(self, name)) not in (None, *range(_MOST_LINES + 1)):
                 words = f"{name} must be a number of lines from 0 to {_MOST_LINES}"
                 raise InputError(f"{words}, got {count}.")
         for name, noun in (("missing", "entries"), ("fill_down", "columns")):
             if isinstance(texts := getattr(self, name), str):
-                raise TypeError(f"{name} must be a list of {noun}, got {texts!r}.")
+                raise TypeError(f"{name} must be a list of {noun}, got {shown(texts)}.")
             object.__setattr__(self, name, tuple(map(str, texts)))
         if not isinstance(self.types, Mapping):
             raise TypeError(f'types must be a mapping such as {{"a": "text"}}, got {self.types!r}.')
@@ -140,7 +140,7 @@ def read_types(path: str | os.PathLike[str]) -> dict[str, str]:
     for name, kind in pairs:
         check_kind(kind, f"{path}, column {name!r}")
         if name in types:
-            raise InputError(f"{path} has the column {name!r} twice: keep one type of it.")
+            raise InputError(f"{path} has the column {shown(name)} twice: keep one type of it.")
         types[name] = kind
     return types
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bochner._base.names import Remarks, shown
+from bochner._base.names import Remarks, brief
 from bochner.files.date_rule import DateRule
 from bochner.files.errors import InputError
 from bochner.files.number_rule import NumberRule
@@ -270,7 +270,7 @@ def _notes_on_missing(some: ReadColumn, texts: pa.Array) -> Iterator[tuple[str, 
         if marker.lower() in MARKERS and marker not in usual:
             yield f"has entries {marker!r}, which count as missing", count
     if words := some.unread_words():
-        listed = ", ".join(repr(shown(word)) for word in words[:_MOST_LISTED])
+        listed = ", ".join(repr(brief(word)) for word in words[:_MOST_LISTED])
         listed += ", ..." if len(words) > _MOST_LISTED else ""
         reason = f"which count as missing because the other entries are {some.rule.noun}"
         count = f"{some.unread.sum()} of {length}"

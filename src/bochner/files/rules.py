@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bochner._base.names import shown
+from bochner._base.names import brief
 from bochner.files.read_options import DATE_KINDS, NUMBER_KINDS, ReadOptions
 
 if TYPE_CHECKING:
@@ -90,7 +90,7 @@ class TextColumn:
     def entry(self, row: int = -1) -> str:
         """Return an entry as shown in a note, by default the first one that is present."""
         entry = self.texts[row] if row >= 0 else [*first_present(self.texts, 1), "no entry"][0]
-        return shown(entry)
+        return brief(entry)
 
     def without(self, words: Collection[str], *, is_bare: bool = False) -> TextColumn:
         """Return the column with null in place of words; bare texts have no white space or case."""

@@ -2,28 +2,27 @@
 
 import json
 import math
+import os
 import zlib
 from functools import partial
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 from numpy.typing import NDArray
-from safetensors import SafetensorError, safe_open
+from safetensors import SafetensorError
+from safetensors.numpy import load
 from safetensors.numpy import save as to_safetensors
 
 from bochner._base.file_writing import check_model_file, replacing
+from bochner._base.names import one_line
 
 Tensors = dict[str, NDArray[Any]]
 
-FORMAT = 3
+FORMAT = 4
 """Version of the format, raised by every change that other versions cannot read."""
 
 _KEY = "bochner"
 _LONGEST_HEADER = 40_000_000  # bytes; safetensors itself refuses headers of 100 MB
-_DTYPES = frozenset(
-    ("BOOL", "I8", "I16", "I32", "I64", "U8", "U16", "U32", "U64", "F16", "F32", "F64")
-)
 _KINDS = {
     b"PK": "a zip archive (like skops, .npz and .xlsx files)",
     b"\x1f\x8b": "a gzip archive",
@@ -53,18 +52,20 @@ def write(path: Path, tree: object, tensors: Tensors) -> None:
 
 
 def read(path: Path) -> tuple[Any, Tensors]:
-    """Return the tree and tensors of a model file; ``ModelFileError`` if it cannot be read."""
+    """Return tree and tensors from one reading of a file; ``ModelFileError`` if it is unsound."""
     try:
-        check_model_file(path)
-        with safe_open(path, framework="np") as file:
-            header = _header(path, file.metadata())
-            tensors = {name: _tensor(path, file, name) for name in file.keys()}  # noqa: SIM118
+        content = _content(path)
+        tensors = dict(load(content))
+        header = _header(path, content)
     except SafetensorError as problem:
-        raise ModelFileError(_diagnosis(path, problem)) from problem
-    except OSError as problem:
-        raise ModelFileError(f"{path} cannot be read: {problem.strerror or problem}.") from problem
-    except ValueError as problem:
-        raise ModelFileError(str(problem)) from problem.__cause__
+        raise ModelFileError(f"{path} is cut off or damaged ({one_line(problem)}).") from problem
+    except (OSError, MemoryError) as problem:
+        reason = getattr(problem, "strerror", None) or problem or "not enough memory"
+        raise ModelFileError(f"{path} cannot be read: {reason}.") from problem
+    except (KeyError, ValueError, OverflowError) as problem:
+        if str(path) in str(problem):
+            raise ModelFileError(str(problem)) from problem.__cause__
+        raise ModelFileError(f"{path} has an unusable tensor: {one_line(problem)}.") from problem
     tree = header.get("model")
     if header.get("crc32") != _checksum(_dumps(tree), tensors):
         raise ModelFileError(f"{path} is damaged: its contents do not match their checksum.")
@@ -83,13 +84,16 @@ def _checksum(text: str, tensors: Tensors) -> int:
     return checksum
 
 
-def _header(path: Path, metadata: dict[str, str] | None) -> dict[str, Any]:
-    if not metadata or _KEY not in metadata:
+def _header(path: Path, content: bytes) -> dict[str, Any]:
+    end = 8 + int.from_bytes(content[:8], "little")
+    metadata = json.loads(content[8:end]).get("__metadata__") or {}
+    if _KEY not in metadata:
         raise ModelFileError(f"{path} is a safetensors file, but not a model that bochner saved.")
     try:
         header = json.loads(metadata[_KEY], parse_constant=_finite_float, parse_float=_finite_float)
     except ValueError as problem:
-        raise ModelFileError(f"{path} is damaged: its header is not JSON ({problem}).") from problem
+        reason = f"its header is not JSON ({one_line(problem)})"
+        raise ModelFileError(f"{path} is damaged: {reason}.") from problem
     except RecursionError as problem:
         raise ModelFileError(f"{path} is damaged: its header is nested too deep.") from problem
     header = header if isinstance(header, dict) else {}
@@ -111,26 +115,19 @@ def _finite_float(text: str) -> float:
     return value
 
 
-def _tensor(path: Path, file: Any, name: str) -> NDArray[np.generic]:
-    if (dtype := file.get_slice(name).get_dtype()) not in _DTYPES:
-        raise ModelFileError(f"{path} has a tensor {name!r} of dtype {dtype}, which none has.")
-    try:
-        tensor: NDArray[Any] = file.get_tensor(name)
-    except (ValueError, OverflowError) as problem:  # Too large for NumPy, such as (0, 2**62)
-        raise ModelFileError(f"{path} has an unusable tensor {name!r}: {problem}.") from problem
-    return tensor
-
-
-def _diagnosis(path: Path, problem: SafetensorError) -> str:
-    """Return the reason why a file is not in the safetensors format."""
+def _content(path: Path) -> bytes:
+    """Return the bytes of a file whose beginning is that of the safetensors format."""
+    check_model_file(path)
     with path.open("rb") as file:
-        start = file.read(9)
-    size, announced = path.stat().st_size, int.from_bytes(start[:8], "little")
-    for first, kind in _KINDS.items():
-        if start.startswith(first) and start[8:] != b"{":
-            return f"{path} is not a model file but {kind}."
-    if start[8:] != b"{":
-        return f"{path} is not a model file: it does not begin as one."
-    if announced + 8 > size:
-        return f"{path} is cut off: its header alone should take {announced} bytes, it has {size}."
-    return f"{path} is cut off or damaged ({problem})."
+        start, size = file.read(9), os.fstat(file.fileno()).st_size
+        announced = int.from_bytes(start[:8], "little")
+        for first, kind in _KINDS.items():
+            if start.startswith(first) and start[8:] != b"{":
+                raise ModelFileError(f"{path} is not a model file but {kind}.")
+        if start[8:] != b"{":
+            raise ModelFileError(f"{path} is not a model file: it does not begin as one.")
+        if announced + 8 > size:
+            raise ModelFileError(
+                f"{path} is cut off: its header alone should take {announced} bytes, it has {size}."
+            )
+        return start + file.read()

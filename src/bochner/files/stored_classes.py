@@ -20,6 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 
+from bochner._base.names import shown
 from bochner._base.registry import Registration, is_registered, registration
 from bochner.files.safetensors_container import ModelFileError
 from bochner.kernels import Kernel
@@ -216,13 +217,12 @@ def _check_types(cls: type, values: Mapping[str, object], hints: Mapping[str, An
     for name, value in values.items():
         if name not in hints:
             raise ValueError(
-                f"{cls.__name__} has no attribute {name!r} among its annotations: a class of your "
-                f"own needs one for all that fit sets, such as {name}: float in its body"
+                f"{cls.__name__} has no attribute {shown(name)} among its annotations: a class of "
+                f"your own needs one for all that fit sets, such as {name[:40]}: float in its body"
             )
         if conforms(value, hint := hints[name]):
             continue
-        found = repr(value)
-        found = f"{found if len(found) <= 60 else found[:56] + ' ...'} ({type(value).__name__})"
+        found = f"{shown(value)} ({type(value).__name__})"
         if isinstance(value, np.ndarray):
             found = f"an array of {value.dtype} of shape {value.shape}"
         kinds = get_args(hint) if get_origin(hint) in (Union, UnionType) else (hint,)

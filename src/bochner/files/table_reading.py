@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bochner._base.names import Remarks, refuse_repeated, shown
+from bochner._base.names import Remarks, brief, refuse_repeated
 from bochner.files.columns import kind_of, labels
 from bochner.files.delimited_text import RawColumns, read_texts
 from bochner.files.errors import InputError
@@ -373,7 +373,7 @@ def _remark_on_stored_text(cells: pd.Series, some: ReadColumn, remarks: Remarks)
     rows = np.flatnonzero(is_text & some.values.notna().to_numpy())
     if is_plain and len(rows):
         words = "has numbers that are stored as text: read as numbers; a type text (types=)"
-        remarks.add(some.column.name, f"{words} keeps them", shown(cells.iloc[rows[0]]))
+        remarks.add(some.column.name, f"{words} keeps them", brief(cells.iloc[rows[0]]))
 
 
 def _is_mixed(name: str, column: pd.Series, kind: str | None) -> bool:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from bochner._base.names import shown
+from bochner._base.names import brief
 from bochner.files.rules import SHARE_READ, Notes
 
 if TYPE_CHECKING:
@@ -169,7 +169,7 @@ class WrittenNumbers:
 
     def example(self, settings: Mapping[str, Any], row: int) -> str:
         """Return how a text is read, as shown in a note."""
-        return f"{shown(self.levels[row])} is read as {self.values(settings)[row]:.15g}"
+        return f"{brief(self.levels[row])} is read as {self.values(settings)[row]:.15g}"
 
     def amount(self) -> dict[str, str] | None:
         """Return the unit and the factor, empty for several, of most numbers; None for no unit."""

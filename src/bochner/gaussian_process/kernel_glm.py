@@ -19,7 +19,8 @@ from bochner._base.arrays import (
     as_array,
     as_count,
 )
-from bochner._base.checks import shown, validated_with_labels, validated_with_numbers
+from bochner._base.checks import validated_with_labels, validated_with_numbers
+from bochner._base.names import shown
 from bochner._base.registry import register
 from bochner._base.warn import warn_user
 from bochner.gaussian_process.count_likelihoods import NegativeBinomialLikelihood, PoissonLikelihood

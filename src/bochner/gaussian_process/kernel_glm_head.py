@@ -258,7 +258,7 @@ def resolve_likelihood(
     names = ", ".join(map(repr, choices))
     message = (
         f"likelihood must be one of {names}, or an object of bochner.gaussian_process derived from "
-        f"{kind.__name__}, got {likelihood!r}. {also}"
+        f"{kind.__name__}, got {likelihood!r:.60}. {also}"
     )
     raise ValueError(message) if isinstance(likelihood, str) else TypeError(message)
 

@@ -93,16 +93,16 @@ def named_kernel(name: str) -> Callable[[LengthScale], Correlation]:
         return by_scale[name]
     if name in KERNELS_BY_DIMENSION or name in registered:
         raise ValueError(
-            f"The kernel {name!r} is not made from a length scale, and one is needed here. Names "
-            f"of kernels that are: {', '.join(by_scale)}; or give a "
+            f"The kernel {name!r:.60} is not made from a length scale, and one is needed here. "
+            f"Names of kernels that are: {', '.join(by_scale)}; or give a "
             f"Kernel object."
         )
     kernel_names = list(dict.fromkeys([*by_scale, *KERNELS_BY_DIMENSION, *registered]))
     near = nearest(name, kernel_names)
     hint = f" Did you mean {near!r}?" if near else ""
     raise ValueError(
-        f"No kernel is called {name!r}.{hint} Names: {', '.join(kernel_names)}; or give a Kernel "
-        f"object."
+        f"No kernel is called {name!r:.60}.{hint} Names: {', '.join(kernel_names)}; or give a "
+        f"Kernel object."
     )
 
 

@@ -56,7 +56,7 @@ def sampler_of(sampler: object) -> Sampler:
     kind = ValueError if isinstance(sampler, str) else TypeError
     raise kind(
         f"sampler must be one of {', '.join(map(repr, SAMPLERS))}, a Sampler or a sequence of "
-        f"moves (instances, not classes), got {sampler!r}."
+        f"moves (instances, not classes), got {sampler!r:.60}."
     )
 
 
@@ -122,10 +122,10 @@ def settings_of(model: Any, n_rows: int) -> SamplerSettings:
     _check_count("n_frequencies", model.n_frequencies, 1)
     chains = Chains() if model.chains is None else model.chains
     if not isinstance(chains, Chains):
-        raise TypeError(f"chains must be an object bochner.learned.Chains or None, got {chains!r}.")
+        raise TypeError(f"chains must be a bochner.learned.Chains or None, got {chains!r:.60}.")
     _check_count("trend", model.trend, 0)
     if model.trend > _HIGHEST_DEGREE:
-        raise ValueError(f"trend must be 0, 1 or 2, got {model.trend!r}.")
+        raise ValueError(f"trend must be 0, 1 or 2, got {model.trend!r:.60}.")
     sampler = sampler_of(model.sampler)
     return SamplerSettings(
         n_frequencies=int(model.n_frequencies),
@@ -149,7 +149,7 @@ def _structures(structure: Any, sampler: Sampler) -> tuple[Structure, ...]:
     if not any(each.name == sampler.structure.name for each in structures):
         raise ValueError(
             f"The sampler is for {sampler.structure.name} frequencies; use "
-            f"structure={sampler.structure.name!r} with it, or sampler='auto'."
+            f"structure={sampler.structure.name!r:.60} with it, or sampler='auto'."
         )
     return (sampler.structure,)
 
@@ -157,17 +157,17 @@ def _structures(structure: Any, sampler: Sampler) -> tuple[Structure, ...]:
 def _check_count(name: str, value: object, least: int) -> None:
     """Raise an error unless a parameter is an integer of at least ``least``."""
     if isinstance(value, bool) or not isinstance(value, Integral):
-        raise TypeError(f"{name} must be an integer, got {value!r}.")
+        raise TypeError(f"{name} must be an integer, got {value!r:.60}.")
     if not least <= int(value) <= LARGEST_COUNT:
         limit = f"least {least}" if int(value) < least else f"most {LARGEST_COUNT}"
-        raise ValueError(f"{name} must be at {limit}, got {value!r}.")
+        raise ValueError(f"{name} must be at {limit}, got {value!r:.60}.")
 
 
 def check_name(name: str, value: object, names: Iterable[str]) -> None:
     """Raise ``TypeError`` or ``ValueError`` unless ``value`` is one of ``names``."""
     if not isinstance(value, str) or value not in names:
         kind = ValueError if isinstance(value, str) else TypeError
-        raise kind(f"{name} must be one of {', '.join(map(repr, names))}, got {value!r}.")
+        raise kind(f"{name} must be one of {', '.join(map(repr, names))}, got {value!r:.60}.")
 
 
 _FRAGMENTS: Mapping[str, str] = {

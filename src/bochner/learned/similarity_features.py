@@ -52,7 +52,7 @@ def _check_similarity(name: str, value: object) -> None:
 def _check_inference(name: str, value: object) -> None:
     if value is not None and not isinstance(value, Inference):
         raise TypeError(
-            f"{name} must be an object such as ExactInference() or None, got {value!r}."
+            f"{name} must be an object such as ExactInference() or None, got {value!r:.60}."
         )
 
 
@@ -244,8 +244,8 @@ class SimilarityFeatures(
         if not (isinstance(self.kernel, str) and self.kernel == PRECOMPUTED):
             if similarity is not None:
                 raise ValueError(
-                    f"similarity requires kernel='precomputed', but kernel is {self.kernel!r}, "
-                    f"which computes similarities itself. Drop one of the two."
+                    f"similarity requires kernel='precomputed', but kernel is "
+                    f"{self.kernel!r:.60}, which computes similarities. Drop one of the two."
                 )
             names = getattr(self, "feature_names_in_", None)
             kernel = resolve_kernel(self.kernel, self.length_scale, rows, rng, names=names)

@@ -161,8 +161,8 @@ def _refuse_unread(X: object) -> None:
     """Raise TypeError if ``X`` is a path or a function instead of rows."""
     if isinstance(X, str | os.PathLike):
         raise TypeError(
-            f"X is the path {os.fspath(X)!r}, and rows were expected: read the file into an array "
-            f"or a table, or pass chunks (X, y), such as those of pandas.read_csv(path, "
+            f"X is the path {os.fspath(X)!r:.60}, and rows were expected: read the file into an "
+            f"array or a table, or pass chunks (X, y), such as those of pandas.read_csv(path, "
             f"chunksize=...)."
         )
     if callable(X) and not isinstance(X, Iterable):
@@ -213,7 +213,7 @@ def checked_alpha(alpha: object) -> float | None:
     if isinstance(alpha, str) and alpha == "evidence":
         return None
     if not isinstance(alpha, Real) or not 0.0 < alpha < np.inf:  # type: ignore[operator]
-        raise ValueError(f"alpha must be a positive number or 'evidence', got {alpha!r}.")
+        raise ValueError(f"alpha must be a positive number or 'evidence', got {alpha!r:.60}.")
     return as_scale("alpha", alpha)
 
 
@@ -229,7 +229,7 @@ def features_check(*length_scales: str) -> ParameterCheck:
         if features is None:
             return
         if not isinstance(features, FourierFeatures):
-            raise TypeError(f"{name} must be FourierFeatures(...) or None, got {features!r}.")
+            raise TypeError(f"{name} must be FourierFeatures(...) or None, got {features!r:.60}.")
         check_each(features, checks)
         if (features.output, features.dtype, features.random_state) != ("left", None, None):
             raise ValueError(
@@ -256,8 +256,8 @@ def described_features(model: Any) -> SimpleNamespace:
     for name, value in values.items():
         if not isinstance(value, str | Integral) or value != getattr(type(model), name):
             raise ValueError(
-                f"features={model.features!r} and {name}={value!r} are both given: move {name} "
-                f"into FourierFeatures({name}=...)."
+                f"features={model.features!r:.60} and {name}={value!r:.60} are both given: move "
+                f"{name} into FourierFeatures({name}=...)."
             )
     return SimpleNamespace(**model.features.get_params(deep=False))
 
@@ -282,7 +282,7 @@ def refuse_asymmetric(kernel: AnyKernel, *, associated: bool = True) -> None:
     if not isinstance(kernel, Kernel) or kernel.is_symmetric:
         return
     raise ValueError(
-        f"{kernel!r} is asymmetric: k(x, y) and k(y, x) may differ. {_WHY}. Use "
+        f"{kernel!r:.60} is asymmetric: k(x, y) and k(y, x) may differ. {_WHY}. Use "
         f"AsymmetricKernelRidge(kernel); or kernel.symmetrised, if the order of the arguments does "
         f"not matter; for a Stationary whose function is even, set symmetric=True"
         f"{_ASSOCIATED if associated else ''}."
@@ -295,12 +295,12 @@ def refuse_two_sided(kernel: AnyKernel, frequencies: Frequencies) -> None:
         return
     if isinstance(kernel, Kernel):
         raise ValueError(
-            f"{kernel!r} has different features for its two arguments. {_WHY}. Use "
+            f"{kernel!r:.60} has different features for its two arguments. {_WHY}. Use "
             f"AsymmetricKernelRidge(kernel), or fit weights to its values alone: "
             f"FourierFeatures(kernel.__call__, weights='least_squares'){_ASSOCIATED}."
         )
     raise ValueError(
-        f"The function {kernel!r} is not symmetric on these data. {_WHY}. Use "
+        f"The function {kernel!r:.60} is not symmetric on these data. {_WHY}. Use "
         f"AsymmetricKernelRidge with the same features; or a function that returns "
         f"(kernel(X, Y) + kernel(Y, X).T) / 2, if the order of the arguments does not matter"
         f"{_ASSOCIATED}."

@@ -9,7 +9,8 @@ from sklearn.base import ClassifierMixin
 
 from bochner._base import limits
 from bochner._base.arrays import FLOATS, Array, ArrayLike, MatrixLike, as_array
-from bochner._base.checks import labels, shown, validated_with_labels
+from bochner._base.checks import labels, validated_with_labels
+from bochner._base.names import shown
 from bochner._base.registry import register
 from bochner.features.chunks import ArrayChunks, Chunk, Indicators, RowSample, sample_rows
 from bochner.features.parameters import count_frequencies

@@ -85,7 +85,7 @@ class RidgeSolver:
     def __post_init__(self) -> None:
         if not isinstance(self.method, str) or self.method not in SOLVERS:
             names = ", ".join(map(repr, SOLVERS))
-            raise ValueError(f"solver must be one of {names}, got {self.method!r}.")
+            raise ValueError(f"solver must be one of {names}, got {self.method!r:.60}.")
         if as_positive_scalar("tol", self.tol) >= 1.0:
             raise ValueError(
                 f"tol must be below 1, got {self.tol:g}: it is relative to the residual of weights "

@@ -421,10 +421,9 @@ class Forecaster(BaseEstimator):
         check_is_fitted(self, "series_")
         return self
 
-    def _try_out(self) -> None:
-        """Validate a model that was loaded from a file by a test forecast."""
-        for series in self._fitted().series_.values():
-            series.try_out()
+    def _try_out(self) -> list[Any]:
+        """Return test forecasts of a model, which are finite, or raise ValueError."""
+        return [series.try_out() for series in self._fitted().series_.values()]
 
     def _forecasts(self, horizon: object, X: object) -> SeriesForecasts:
         """Return the forecasts of all series for a number of steps or for requested times."""

@@ -335,7 +335,7 @@ def timed(times: Any, *, infer: bool = True) -> Times:
             abs(step - share) <= _REGULAR * share for share in _SHARES_OF_YEAR.values()
         )
         are_years &= _YEARS[0] <= numbers.min() and bool(numbers.max() < _YEARS[1])
-        timeline = Timeline(kind, index, float(numbers[-1]), step, are_years=are_years)
+        timeline = Timeline(kind, index, float(numbers[-1]), step, are_years=bool(are_years))
         return Times(numbers, timeline)
     if isinstance(np.asarray(times[:1])[0], np.timedelta64 | timedelta):
         raise TypeError(

@@ -275,7 +275,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):
             ("n_quantiles", self.n_quantiles, 2),
         ):
             if not isinstance(value, Integral) or value < least:
-                raise ValueError(f"{name} must be an integer of at least {least}, got {value!r}.")
+                raise ValueError(f"{name} must be an integer from {least}, got {value!r:.60}.")
 
     def _read(
         self, X: Any, *, reset: bool, least: int | None = None, keep_text: bool = False

@@ -11,13 +11,12 @@ from numpy.typing import NDArray
 from scipy.optimize import nnls
 from sklearn.base import BaseEstimator, clone, is_classifier, is_regressor
 from sklearn.utils.validation import has_fit_parameter
-from threadpoolctl import threadpool_limits
 
 from bochner._base.arrays import Array, as_array
-from bochner._base.checks import shown
 from bochner._base.limits import LARGEST_TARGET
+from bochner._base.names import shown
 from bochner._base.registry import register
-from bochner._base.threads import in_order, single_threaded_blas
+from bochner._base.threads import in_order, single_threaded_blas, threads_of_trees
 from bochner._base.warn import warn_user
 from bochner.tables.kernel_laws import LeaveOneOutPredictions
 from bochner.tables.observations import Chosen, Observations, Scored, fold_numbers
@@ -85,6 +84,7 @@ def with_left_out(
     scored: Scored,
     labels: NDArray[np.int64] | None,
     n_threads: int = 1,
+    shortened: Callable[[list[Fitted], list[tuple[Fitted, Chosen]]], list[Fitted]] | None = None,
     *,
     is_final: bool = True,
 ) -> tuple[Fitted, LeaveOneOutPredictions] | None:
@@ -105,12 +105,16 @@ def with_left_out(
     n_inner = n_threads if len(parts) == 1 else 1
 
     def law_of(rows: Chosen) -> Fitted:
-        with threadpool_limits(n_inner, user_api="openmp"):
+        with threads_of_trees(n_inner):
             return fitted(rows)
 
     with single_threaded_blas():
         laws = [law for _, law in in_order(law_of, parts, n_threads)]
-    law, units = laws[0], scored.units
+    units = scored.units
+    if shortened is not None:  # By the models of the folds and their left-out observations
+        of_folds = zip(laws[-len(folds) :], folds, strict=True)
+        laws = shortened(laws, [(law, units[places]) for law, (_, places) in of_folds])
+    law = laws[0]
     means = np.empty((len(units), len(law.signal)))
     for of_fold, (_, places) in zip(laws[-len(folds) :], folds, strict=True):
         rows = data.X[units[places]]

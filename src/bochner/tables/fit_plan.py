@@ -16,14 +16,15 @@ from bochner.kernels import Exponential, Laplacian, Matern
 from bochner.tables.kernel_search import Family
 from bochner.tables.landmark_fits import BLOCK_BYTES, has_passes, sampled_rows
 from bochner.tables.observations import FIRST, SECOND, Chosen, Elsewhere, Observations, Rows, Scored
+from bochner.tables.scale_prior import ROUGH_SCALES, TURNED_SCALES
 
 _MEASURED, _MEASUREMENTS = 600, 9
 """Rows of the matrices, and number of products, that measure the speed in some milliseconds."""
 
-_ROUGH = Family(Laplacian)
+_ROUGH = Family(Laplacian, prior=ROUGH_SCALES)
 """Laplacian kernels: functions with kinks along every input, comparable to the steps of trees."""
 
-_TURNED = Family(Exponential, is_mapped=True)
+_TURNED = Family(Exponential, is_mapped=True, prior=TURNED_SCALES)
 """Exponential kernels: functions with kinks in any direction."""
 
 _SMOOTH = Family(lambda length: Matern(length, nu=2.5), is_mapped=True)
@@ -35,8 +36,9 @@ _LAW_SHARE = 0.35
 _SEARCH_SHARE = 0.35
 """Share of a time limit for the search of all kernels."""
 
-_OF_SEARCH, _LEAST_SEARCH = 200.0, 0.1
-"""Operations of a search per cube of its rows, some fifty steps, and the seconds of few rows."""
+_OF_SEARCH, _LEAST_SEARCH = 100.0, 0.1
+"""Operations of a search per cube of its rows, twice those of a kernel of eight, three of which are
+searched to the end, and the seconds of few rows."""
 
 _MORE_SHARE, _OF_MORE = 0.15, 150.0
 """Share of a time limit for refining the best kernels on more rows, and its operations per cube of
@@ -53,7 +55,7 @@ and landmark, and per column of both."""
 _OF_DISTANCE = 60.0
 """Operations, at the rate of matrix products, for the difference of two rows in one column."""
 
-_OF_TREE = 8e7, 70.0
+_OF_TREE = 3e6, 250.0
 """Operations, at the rate of matrix products, per tree, and per tree, row and column."""
 
 _OF_LAW = 4e10

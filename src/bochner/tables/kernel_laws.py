@@ -132,7 +132,10 @@ def exact(
     n_threads: int,
     learned_from: int | None = None,
 ) -> tuple[KernelLaw, LeaveOneOutPredictions]:
-    """Return the exact posterior of rows, scored ones last, and its left-out predictions."""
+    """Return the exact posterior of rows, scored ones last, and its left-out predictions.
+
+    The law of a kernel that was learned from one half of a search has no factor of variances.
+    """
     inputs, observed = rows.columns(columns), scored.observed
     lower = _cholesky(learned, inputs, n_threads)
     # Predictions of a constant target of one measure the effect of the change in the mean target
@@ -152,16 +155,20 @@ def exact(
     signal = np.mean(squares[in_signal], axis=0)
     factor: Floats = np.empty((0, 0))
     if n_landmarks:
-        landmarks = inputs.X[:n_landmarks]
+        landmarks, is_exact = inputs.X[:n_landmarks], n_landmarks == len(inputs)
         sums = np.empty((0, 0))
-        # All rows are landmarks: the factor follows from the Cholesky factor of the fit.
-        if n_landmarks == len(inputs):
-            factor64 = as_array(lapack.dtrtri(lower, lower=1)[0].T)
-        else:
+        if not is_exact:
             sums = summed_products(learned, inputs, landmarks, n_threads)[0]
-            factor64 = _factor(learned, landmarks, sums)
-        factor = _stored(learned, inputs.X[-_FEW_CHECKED:], inputs.X, factor64)
-        if n_landmarks < len(inputs) and rows.groups is None:
+        # The kernel of one half of a search only scores the other half.
+        if learned_from is None:
+            # All rows are landmarks: the factor follows from the Cholesky factor of the fit.
+            factor64 = (
+                as_array(lapack.dtrtri(lower, lower=1)[0].T)
+                if is_exact
+                else _factor(learned, landmarks, sums)
+            )
+            factor = _stored(learned, inputs.X[-_FEW_CHECKED:], inputs.X, factor64)
+        if not is_exact and rows.groups is None:
             relative = left_out_latent(learned, inputs, sums, observed)
             relative += learned.alpha / observed.weights
     law = KernelLaw(name, learned, columns, coef, factor, signal)

@@ -2,16 +2,13 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from operator import itemgetter
 
 import numpy as np
-from numpy.random import Generator
 from numpy.typing import DTypeLike
 from scipy.optimize import Bounds
 
 from bochner._base.arrays import Array, as_array, floored
 from bochner._base.descent import minimised
-from bochner.features.parameters import median_distance
 from bochner.kernels import Laplacian
 from bochner.tables.leave_one_out import (
     LEAST_SINGLE,
@@ -22,16 +19,16 @@ from bochner.tables.leave_one_out import (
     distances_of,
     error_across,
     error_and_slope,
-    kernel_values,
     shifted_inverse,
     square_moments,
     square_sums,
 )
 from bochner.tables.observations import Rows
+from bochner.tables.scale_prior import SMOOTH_SCALES, ScalePrior
 
-PENALTIES = (100.0, 10.0, 1.0)
-"""Candidate penalties, in rows, of squared logarithms of length scales over a common one: a few
-hundred noisy rows hardly distinguish inputs, few rows without noise do."""
+_PENALTY, _FEW = 5.0, 200.0
+"""Penalty, in rows, of log(1 + x²), and the number of rows at which it doubles, because searches on
+few rows overfit. x is the logarithm of a length scale relative to the expected one."""
 
 _REACH = 5.0
 """Largest change of the logarithm of a length scale. An input with 150 times the common scale has
@@ -40,72 +37,71 @@ no effect on the kernel; with a 150th of it, kernel values between different row
 LOG_ALPHA = np.log((1e-9, 10.0))
 """Bounds of the logarithm of the ratio of noise to signal: rounding, and hardly any signal."""
 
-ITERATIONS = 25
-"""Largest number of quasi-Newton steps: later steps reduce the error by less than one per cent."""
+STEPS, STEPS_OF_HALVES = 12, 12
+"""Largest numbers of quasi-Newton steps on all rows and on each half: later steps reduce the error
+by less than one per cent."""
 
-STEPS_OF_HALVES = 12
-"""Steps on each half of the rows. They begin at the best point of the next stronger penalty."""
+_BEGIN_ROWS, _BEGIN_STEPS = 400, 4
+"""Rows and steps after which the columns of each kernel are chosen."""
 
 NO_ERROR = 1e-24
 """Number added to errors before their logarithm: 1e-12 deviations of targets are rounding
 errors."""
-
-_PRECISE = 0.05
-"""Error, relative to the mean square of the targets, below which a second search begins at the
-worse start. At small errors the two local minima differ by factors; at larger ones by noise."""
 
 _TOLERANCE = 3e-4
 """Relative decrease of the error below which a search ends. With ten times the tolerance, searches
 end on plateaus before inputs with few distinct values have got their short length scales."""
 
 
-def with_length_scales(
-    starts: tuple[LearnedKernel, LearnedKernel, LearnedKernel], rows: Rows, *, is_tied: bool
-) -> Found:
-    """Return the kernels of least mean square LOO residual; two halves choose the penalty."""
-    kernel, dim, halves = starts[0].kernel, rows.X.shape[1], rows.halves()
+@dataclass(frozen=True, slots=True)
+class Begun:
+    """Expected length scales, and the kernel after some steps from there on some of the rows."""
 
-    def moved(points: tuple[Array, ...], pull: float) -> tuple[Array, ...]:
-        pairs = zip(halves, points, strict=True)
-        return tuple(descended(kernel, *pair, pull, STEPS_OF_HALVES) for pair in pairs)
+    start: LearnedKernel
+    kernel: LearnedKernel
+    error: float  # Leave-one-out error on some of the rows
 
-    def ends(points: tuple[Array, ...]) -> tuple[LearnedKernel, ...]:
-        return tuple(LearnedKernel.at(kernel, point) for point in points)
+    def found(self) -> Found:
+        """Return the kernel as that of all rows and of both halves."""
+        return Found(self.kernel, (self.kernel, self.kernel), self.error, np.inf)
 
-    points = best = moved(tuple(_point(start, dim) for start in starts[1:]), np.inf)
-    least, penalty = error_across(ends(best), halves), np.inf
-    for pull in () if is_tied or not rows.length_scales().any() else PENALTIES:
-        # Each weaker penalty starts at the end point of the stronger penalty, to save steps.
-        points = moved(points, pull)
-        error = error_across(ends(points), halves)
-        if not error < least:
-            break
-        best, least, penalty = points, error, pull
-    # Searches on halves of few rows may end far from the minimum: also try the start of all rows.
-    begins = sorted(
-        (np.mean(best, axis=0), _point(starts[0], dim)),
-        key=lambda point: _error(kernel, point, rows),
+
+def begun(family: "Family", rows: Rows) -> Begun:
+    """Begin a search on some of the rows, to choose the columns of a kernel."""
+    rows = rows.with_unit_targets()
+    start = _common_start(family, rows)
+    few = rows.part(np.arange(min(len(rows), _BEGIN_ROWS)))
+    kernel = _after_steps(start, few, start, _BEGIN_STEPS)
+    return Begun(start, kernel, kernel.left_out_error(few))
+
+
+def finished(family: "Family", begin: Begun, rows: Rows) -> Found:
+    """Return the kernels of all rows and of halves, with a linear map if it is better."""
+    rows = rows.with_unit_targets()
+    halves, start = rows.halves(), begin.start
+    full = _after_steps(begin.kernel, rows, start, STEPS)
+    ends = tuple(_after_steps(start, half, start, STEPS_OF_HALVES) for half in halves)
+    kernels = Found(full, ends, full.left_out_error(rows), error_across(ends, halves))
+    return with_linear_map(kernels, rows) if family.is_mapped else kernels
+
+
+def _after_steps(
+    start: LearnedKernel, rows: Rows, expected: LearnedKernel, n_steps: int
+) -> LearnedKernel:
+    """Return the kernel after a descent to length scales near the expected ones, and to alpha."""
+    kernel, dim = start.kernel, rows.X.shape[1]
+    centre = None if _is_tied(rows) else expected.point(dim)
+    return LearnedKernel.at(kernel, descended(kernel, rows, start.point(dim), centre, n_steps))
+
+
+def _is_tied(rows: Rows) -> bool:
+    """Return whether there are too few rows or too many length scales to learn several."""
+    scales = rows.length_scales()
+    return bool(
+        rows.n_observations < _FEWEST_OBSERVATIONS
+        or not 0 < scales.max() < _MOST_SCALES
+        or rows.X.shape[1] > _MOST_COLUMNS
     )
-    best_point = descended(kernel, rows, begins[0], penalty, ITERATIONS)
-    error = _error(kernel, best_point, rows)
-    if error < _PRECISE * np.sum(rows.Y**2) / rows.n_observations:
-        second_point = descended(kernel, rows, begins[1], penalty, ITERATIONS)
-        second_error = _error(kernel, second_point, rows)
-        best_point, error = (
-            (second_point, second_error) if second_error < error else (best_point, error)
-        )
-    return Found(LearnedKernel.at(kernel, best_point), ends(best), error, least)
-
-
-def _point(start: LearnedKernel, dim: int) -> Array:
-    """Return a start of a descent: logarithms (dim + 1,) of a common length scale and alpha."""
-    scale = np.full(dim, np.log(as_array(start.kernel.length_scale)))
-    return np.append(scale, np.log(start.alpha))
-
-
-def _error(kernel: Learnable, point: Array, rows: Rows) -> float:
-    """Return the mean square leave-one-out residual at logarithms of length scales and alpha."""
-    return LearnedKernel.at(kernel, point).left_out_error(rows)
 
 
 def error_and_gradient(kernel: Learnable, point: Array, rows: Rows) -> tuple[float, Array]:
@@ -118,26 +114,32 @@ def error_and_gradient(kernel: Learnable, point: Array, rows: Rows) -> tuple[flo
 
 
 def descended(
-    kernel: Learnable, rows: Rows, start: Array, penalty: float, iterations: int
+    kernel: Learnable, rows: Rows, start: Array, centre: Array | None, iterations: int
 ) -> Array:
-    """Return the point (dim + 1,) of least log error plus a penalty of unequal scales."""
-    if not np.isfinite(penalty):
+    """Return the point (dim + 1,) of least log error plus a penalty of the distance to a centre.
+
+    Without a centre, the ratios of the length scales stay.
+    """
+    if centre is None:
         return _descended_together(kernel, rows, start, iterations)
     # Columns that share a length scale, such as levels of a category, are one coordinate.
     owners = np.append(shared := rows.length_scales(), shared.max() + 1)
     _, first_of = np.unique(owners, return_index=True)
-    start = start[first_of]
-    pull = penalty / rows.n_observations
+    start, centre = start[first_of], centre[first_of]
+    pull = _PENALTY * (1.0 + _FEW / rows.n_observations) / rows.n_observations
 
     def loss(point: Array) -> tuple[float, Array]:
         error, slopes = error_and_gradient(kernel, point[owners], rows)
         if not error < np.inf:
             return np.inf, np.zeros(len(point))
         error += NO_ERROR
-        # The noise has no penalty.
-        away = np.append(point[:-1] - point[:-1].mean(), 0.0)
-        gradient = np.bincount(owners, slopes) / error + 2.0 * pull * away
-        return np.log(error) + pull * away @ away, gradient
+        # The noise and a common factor of the length scales have no penalty.
+        away = (point - centre)[:-1]
+        away -= away.mean()
+        inner = pull * 2.0 * away / (1.0 + away**2)
+        gradient = np.bincount(owners, slopes) / error
+        gradient[:-1] += inner - inner.mean()
+        return np.log(error) + pull * np.log1p(away**2).sum(), gradient
 
     end = minimised(
         loss, start, n_steps=iterations, bounds=_bounds(start), decrease=_TOLERANCE
@@ -172,8 +174,8 @@ def _bounds(start: Array) -> Bounds:
     return Bounds(low, high)
 
 
-PULLS = (100.0, 10.0)
-"""Candidate penalties of a map's distance to length scales, in rows; halves of rows choose one."""
+PULL = 30.0
+"""Penalty of a map's distance to length scales, in rows."""
 
 _MAP_TOLERANCE = 1e-3
 """Relative decrease of the error below which a search ends. The many entries of a map have many
@@ -185,23 +187,19 @@ _ROWS_PER_ENTRY = 10
 
 def with_linear_map(kernels: Found, rows: Rows) -> Found:
     """Return kernels with a linear map of inputs, if halves of rows predict each other better."""
-    if len(rows) < _ROWS_PER_ENTRY * rows.X.shape[1] ** 2:
+    few = len(rows) < _ROWS_PER_ENTRY * rows.X.shape[1] ** 2
+    if few or _is_tied(rows):
         return kernels
     halves = rows.halves()
-    best, penalty, points = kernels, None, kernels.halves
-    for pull in PULLS:
-        points = tuple(
-            mapped(half, start, part, pull, STEPS_OF_HALVES)
-            for half, start, part in zip(kernels.halves, points, halves, strict=True)
-        )
-        across = error_across(points, halves)
-        if not across < best.across:
-            break
-        best, penalty = replace(best, halves=points, across=across), pull
-    if penalty is None:
+    points = tuple(
+        mapped(half, half, part, PULL, STEPS_OF_HALVES)
+        for half, part in zip(kernels.halves, halves, strict=True)
+    )
+    across = error_across(points, halves)
+    if not across < kernels.across:
         return kernels
-    full_map = mapped(kernels.full, kernels.full, rows, penalty, ITERATIONS)
-    return replace(best, full=full_map, error=full_map.left_out_error(rows))
+    full = mapped(kernels.full, kernels.full, rows, PULL, STEPS)
+    return Found(full, points, full.left_out_error(rows), across)
 
 
 def mapped(
@@ -235,22 +233,20 @@ def mapped(
     return LearnedKernel(unit, float(np.exp(end[-1])), matrix)
 
 
-_GRID_ROWS = 400
+_GRID_ROWS = 200
 """Rows of the search for a common length scale, where the descent of all length scales starts."""
 
-_OCTAVES = (-2.0, 4.0)
-"""Range of length scales, as powers of two times the median distance: at shorter scales functions
-at different rows are independent, at longer ones the scale does not matter."""
-
-_LOG_ALPHA = np.log(10.0) * np.arange(-9.0, 0.6, 0.5)
-"""Logarithms of candidate ratios of noise to signal: two per decade, from rounding to three."""
+_FACTORS, _NOISES = (1.0, 0.25, 4.0), (0.1, 1.0, 0.01, 1e-4, 1e-7)
+"""Candidate common factors of expected length scales, which are wrong by a factor of three, and
+ratios of noise to signal: descents from too far away end in local minima."""
 
 _AS_GOOD = 1.005
 """Factor up to which errors count as equal: the largest noise of them keeps intervals wide
 enough."""
 
-_MORE_STEPS = 8
-"""Most descent steps on more rows than the search had, a quarter of a second each."""
+_MORE_STEPS = 3
+"""Most descent steps on more rows than the search had: eight steps did not reduce the errors of
+other rows further."""
 
 _MOST_SCALES = 40
 """Most length scales of a kernel: the rows of the search hardly identify more."""
@@ -275,80 +271,26 @@ class Family:
 
     kernel: Callable[[float], Learnable]  # Maps a length scale to a kernel
     is_mapped: bool = False  # Whether a linear map of the inputs is learned, if it reduces errors
+    prior: ScalePrior = SMOOTH_SCALES  # Expected length scales
 
 
-def learned(family: Family, rows: Rows, rng: Generator) -> Found:
-    """Search the length scales of least leave-one-out error for a kernel family."""
-    rows = rows.with_unit_targets()
-    first, second = (_common_start(family, half, rng) for half in rows.halves())
-    # Without groups, the first half begins with the first of all rows: both share one search.
-    full_start = first if len(rows) >= 2 * _GRID_ROWS else _common_start(family, rows, rng)
-    starts = full_start, first, second
-    # Too little data for separate length scales, or too many of them.
-    is_tied = (
-        rows.n_observations < _FEWEST_OBSERVATIONS
-        or rows.length_scales().max() >= _MOST_SCALES
-        or rows.X.shape[1] > _MOST_COLUMNS
-    )
-    kernels = with_length_scales(starts, rows, is_tied=is_tied)
-    return with_linear_map(kernels, rows) if family.is_mapped and not is_tied else kernels
-
-
-def _common_start(family: Family, rows: Rows, rng: Generator) -> LearnedKernel:
-    """Return a kernel whose common length scale has the least leave-one-out error on some rows."""
+def _common_start(family: Family, rows: Rows) -> LearnedKernel:
+    """Return the best of some kernels with the expected ratios of length scales."""
     # The first rows are a random sample.
-    few = rows.part(np.arange(min(len(rows), _GRID_ROWS)))
-    median = median_distance(few.X, rng, None)
-    errors: dict[float, tuple[float, float]] = {}
-
-    def error(octave: float) -> tuple[float, float]:
-        if octave not in errors:
-            errors[octave] = leave_one_out_error(family.kernel(median * 2.0**octave), few)
-        return errors[octave]
-
-    best = 0.0
-    for step in (1.0, -1.0):
-        while _OCTAVES[0] <= best + step <= _OCTAVES[1] and error(best + step) < error(best):
-            best += step
-    return LearnedKernel(family.kernel(median * 2.0**best), error(best)[1])
+    few, scales = rows.part(np.arange(min(len(rows), _GRID_ROWS))), family.prior.log_scales(rows)
+    starts = [
+        LearnedKernel.at(family.kernel(1.0), np.append(scales + np.log(factor), np.log(noise)))
+        for factor in _FACTORS
+        for noise in _NOISES
+    ]
+    return min(starts, key=lambda start: start.left_out_error(few))
 
 
 def refined(kernel: LearnedKernel, rows: Rows) -> LearnedKernel:
     """Return a kernel after some descent steps on more rows than the search had."""
     if kernel.matrix is not None:
-        return mapped(kernel, kernel, rows, PULLS[-1], _MORE_STEPS)
-    scales = np.broadcast_to(as_array(kernel.kernel.length_scale), rows.X.shape[1])
-    point = np.log(np.append(scales, kernel.alpha))
-    pull = np.inf if np.ptp(scales) == 0.0 else PENALTIES[-1]
-    return LearnedKernel.at(kernel.kernel, descended(kernel.kernel, rows, point, pull, _MORE_STEPS))
-
-
-def leave_one_out_error(kernel: Learnable, rows: Rows) -> tuple[float, float]:
-    """Return the least mean square leave-one-out residual, and the noise-to-signal ratio chosen."""
-    root = np.sqrt(rows.weights)
-    # scipy.linalg.eigh holds Python's lock, so that other threads would wait.
-    values, vectors = np.linalg.eigh(kernel_values(kernel, rows.X, rows.X) * np.outer(root, root))
-    values = np.maximum(values, 0.0)
-    # One eigendecomposition serves all ratios of noise to signal.
-    rotated, squares = vectors.T @ (root[:, None] * rows.Y), vectors**2
-    errors = []
-    for alpha in np.exp(_LOG_ALPHA):
-        inverse = 1.0 / (values + alpha)
-        right = vectors @ (rotated * inverse[:, None])
-        if rows.groups is None:
-            diagonal = rows.weights * (squares @ inverse)
-            unit = rows.observations.error(rows.weights, root[:, None] * right, diagonal, alpha)
-            errors.append((unit.error, float(alpha)))
-            continue
-        for group in rows.members():
-            part = vectors[group]
-            right[group] = np.linalg.solve((part * inverse) @ part.T, right[group])
-        error = (float(np.sum(right**2)) + rows.scatter()) / rows.n_observations
-        errors.append((error, float(alpha)))
-    least = min(errors)[0]
-    return max(
-        ((error, alpha) for error, alpha in errors if error <= _AS_GOOD * least), key=itemgetter(1)
-    )
+        return mapped(kernel, kernel, rows, PULL, _MORE_STEPS)
+    return _after_steps(kernel, rows, kernel, _MORE_STEPS)
 
 
 def noise_factor(kernel: LearnedKernel, rows: Rows) -> float:

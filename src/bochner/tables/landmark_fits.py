@@ -141,7 +141,8 @@ class LoopedKernel:
         is_absolute = isinstance(self.learned.kernel, Laplacian)
         of_levels = np.ascontiguousarray(codes[:, self.used].T)
         numbers = np.array(self._numbers(X).T, dtype, order="C")
-        return Columns(is_absolute, numbers, of_levels, self.steps.astype(dtype))
+        ends = np.column_stack([end(axis=1, initial=0.0) for end in (numbers.min, numbers.max)])
+        return Columns(is_absolute, numbers, ends, of_levels, self.steps.astype(dtype))
 
     def arguments(
         self, X: Array, levels: Codes, dtype: DTypeLike
@@ -155,10 +156,11 @@ class LoopedKernel:
 
     def _numbers(self, X: Array) -> Array:
         """Return the numeric columns (n, c) of rows after the linear map, over length scales."""
-        images, matrix = X[:, self.columns], self.learned.matrix
-        images = images if matrix is None else images @ matrix
-        scaled: Array = images / as_array(self.learned.kernel.length_scale)
-        return scaled[:, self.singles]
+        matrix, scales = self.learned.matrix, as_array(self.learned.kernel.length_scale)
+        if matrix is None:
+            scales = np.broadcast_to(scales, len(self.columns))
+            return as_array(X[:, self.columns[self.singles]] / scales[self.singles])
+        return as_array((X[:, self.columns] @ matrix / scales)[:, self.singles])
 
 
 def suffices_single(coef: Array, noise: Array) -> bool:
@@ -265,8 +267,8 @@ class _Passes:
             X = rows.X[part]
             arguments = self.kernel.arguments(X, self.levels[part], dtype)
             out, no_coef = np.empty((len(X), m), dtype), np.empty((0, m), dtype)
-            memory = (*scratch_of(dtype, _TILE), np.empty((len(X), 0)))
-            add_kernel_products(columns, *arguments, no_coef, *memory, out)
+            memory = scratch_of(dtype, _TILE), np.empty((len(X), 0))
+            add_kernel_products(columns, *arguments, no_coef, *memory, out, False)
             return out * np.sqrt(rows.weights[part, None])
 
         for (part, factor), K in in_order(values, parts, self.n_threads):
@@ -294,7 +296,7 @@ class _Passes:
                 by_target,
                 rows.weights[block],
                 np.ascontiguousarray(Y),
-                *scratch_of(dtype, _TILE),
+                scratch_of(dtype, _TILE),
                 np.empty((_ROWS_OF_A_TILE, m), dtype),
                 products,
                 squares,

@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from time import perf_counter
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.random import Generator
@@ -29,17 +29,21 @@ from bochner.tables.kernel_laws import (
     is_part_better,
     on_landmarks,
 )
-from bochner.tables.kernel_search import Family, learned, noise_factor, refined
+from bochner.tables.kernel_search import Begun, Family, begun, finished, noise_factor, refined
 from bochner.tables.landmark_fits import has_passes
 from bochner.tables.later_stretches import folds_of_stretches, over_stretches
 from bochner.tables.leave_one_out import Found
 from bochner.tables.level_means import Removal
 from bochner.tables.observations import FIRST, SECOND, Chosen, Elsewhere, Observations
-from bochner.tables.tree_laws import BOOSTINGS, FEWEST_FOR_TREES, Boosting, TreeLearner
+from bochner.tables.tree_laws import FEWEST_FOR_TREES, TreeLearner, most_trees
 from bochner.tables.trees import TreeInputs
 
 _NOISE_ROWS = 1600
 """Rows that correct the noise after a search of few rows, in a third of a second per law."""
+
+_MORE_ROWS = 1.5
+"""Ratio to the rows of the search above which more rows correct the noise: fewer hardly change
+it."""
 
 _HOPELESS = 1.5
 """Ratio to the least error above which a kernel is dropped: its weight would be almost zero."""
@@ -75,6 +79,19 @@ class _Trial:
     family: Family
     columns: Chosen
     has_trends: bool  # Whether the columns include monotone functions of time
+
+
+_Searched = tuple[_Trial, Found]
+"""A trial and the kernels learned for it."""
+
+_Entry = TypeVar("_Entry", _Searched, tuple[_Trial, Begun])
+
+
+def _hopeful(results: Sequence[_Entry]) -> list[_Entry]:
+    """Return the kernels, best first, without those whose weights would be almost zero."""
+    ordered = sorted(results, key=lambda entry: entry[1].error)
+    most_error = _HOPELESS * ordered[0][1].error
+    return [entry for entry in ordered if entry[1].error <= most_error]
 
 
 def _variants(columns: Chosen, trends: Chosen | None) -> list[Chosen]:
@@ -117,7 +134,7 @@ class Learner:
         waves (first, number), ``trends`` those that are monotone in time, ``line`` those of a
         regression.
         """
-        order_rng, search_rng, tree_rng, model_rng = rng.spawn(4)
+        order_rng, tree_rng, model_rng = rng.spawn(3)
         removal = removal or Removal()
         shape = int(observations.cell.max()) + 1, observations.X.shape[1]
         largest, rate = self._within_memory(observations, shape), np.inf
@@ -136,7 +153,7 @@ class Learner:
         latest = None if removal.stretches is None else removal.latest
         plan = FitPlan.of(observations, effort, latest, with_variance, order_rng, elsewhere)
         with single_threaded_blas():
-            searched = self._searched(plan, trials, search_rng)
+            searched = self._searched(plan, trials)
         fits_began = perf_counter()
         if self.time_limit is not None:
             plan = self._within_rest(plan, largest, len(searched[0][0].columns))
@@ -157,9 +174,7 @@ class Learner:
             )
         return self._judged(plan, fitted, TreeInputs.of(*of_trees), units, removal)
 
-    def _kernels(
-        self, plan: FitPlan, searched: Sequence[tuple[_Trial, Found]]
-    ) -> list[_Refittable]:
+    def _kernels(self, plan: FitPlan, searched: Sequence[_Searched]) -> list[_Refittable]:
         """Return fits of the searched kernels within the time limit, at least one."""
         results: list[_Refittable] = []
         last = 0.0  # Seconds of the preceding kernel
@@ -206,14 +221,24 @@ class Learner:
     ) -> list[_Refittable]:
         """Return fits of boosted trees within the time limit, if there are enough observations."""
         results: list[_Refittable] = []
-        for boosting in BOOSTINGS:
-            most = self._iterations(boosting, plan, len(of_trees[0]), rate)
-            if not most:
-                continue
-            inputs = TreeInputs.of(*of_trees, has_waves=boosting.has_waves)
-            seed, columns = int(rng.integers(2**31)), line if boosting.has_line else None
-            self.progress(f"fitting {boosting.name}")
-            trees = TreeLearner(boosting, inputs, labels, seed, columns, most)
+        n_samples, n_outputs = plan.observations.Y.shape
+        n_trees = n_outputs * n_fits(len(plan.scored.units), n_samples)
+        for has_line in (True, False):
+            if n_samples < FEWEST_FOR_TREES or self._is_late(_TREES_SHARE):
+                break
+            most = most_trees(n_samples)
+            if self.time_limit is not None:
+                seconds = tree_seconds(n_samples, len(of_trees[0]), n_trees, rate)
+                most = min(most, int((self._end() - perf_counter()) / seconds))
+            if most <= 0:
+                break
+            # A single split of a wave separates the night from other times.
+            inputs = TreeInputs.of(*of_trees, has_waves=not has_line)
+            seed, columns = int(rng.integers(2**31)), line if has_line else None
+            # For classes, a line without trees has lower errors in the sum of laws.
+            most = 0 if has_line and labels is not None else most
+            self.progress("fitting trees on a line" if has_line else "fitting trees")
+            trees = TreeLearner(inputs, labels, seed, columns, most)
             results += self._by_residuals(plan, trees)
         return results
 
@@ -272,18 +297,6 @@ class Learner:
             n_landmarks = min(n_landmarks, plan.n_landmarks)
         return replace(plan, n_landmarks=n_landmarks, n_part=min(plan.n_part, most_exact))
 
-    def _iterations(self, boosting: Boosting, plan: FitPlan, n_columns: int, rate: float) -> int:
-        """Return the number of boosting iterations within the time limit, 0 if too few."""
-        n_samples, n_outputs = plan.observations.Y.shape
-        if n_samples < FEWEST_FOR_TREES or self._is_late(_TREES_SHARE):
-            return 0
-        most = boosting.most_iterations(n_samples, n_outputs)
-        if self.time_limit is not None:
-            n_trees = n_outputs * n_fits(len(plan.scored.units), n_samples)
-            left = self._end() - perf_counter()
-            most = min(most, int(left / tree_seconds(n_samples, n_columns, n_trees, rate)))
-        return most if most >= boosting.fewest_iterations(n_samples) else 0
-
     def _judged(
         self,
         plan: FitPlan,
@@ -322,11 +335,8 @@ class Learner:
         is_over = passed > share * self.time_limit or passed + seconds > self.time_limit
         return self.progress.is_stopped or is_over
 
-    def _searched(
-        self, plan: FitPlan, trials: Sequence[_Trial], rng: Generator
-    ) -> list[tuple[_Trial, Found]]:
+    def _searched(self, plan: FitPlan, trials: Sequence[_Trial]) -> list[_Searched]:
         """Return the kernels learned within the time limit (at least one), best first."""
-        seeds = rng.spawn(len(trials))
         search_rows = plan.observations.rows(plan.search)
         is_refined = plan.has_many_rows
         more_rows = plan.first(plan.more_rows if is_refined else _NOISE_ROWS)
@@ -335,43 +345,46 @@ class Learner:
         names = [trial.name for trial in trials]
         numbers = sorted(range(len(names)), key=lambda number: names[:number].count(names[number]))
 
-        def search(number: int) -> Found | None:
+        def begin(number: int) -> tuple[_Trial, Begun] | None:
             if number != numbers[0] and self._is_late(_SEARCH_SHARE):
                 return None
             trial = trials[number]
-            return learned(trial.family, search_rows.columns(trial.columns), seeds[number])
+            return trial, begun(trial.family, search_rows.columns(trial.columns))
 
-        def error_of_more(entry: tuple[_Trial, Found]) -> float:
+        def finish(entry: tuple[_Trial, Begun]) -> _Searched:
+            trial, begin = entry
+            if self._is_late(_SEARCH_SHARE):
+                return trial, begin.found()
+            return trial, finished(trial.family, begin, search_rows.columns(trial.columns))
+
+        def with_error_of_more(entry: _Searched) -> _Searched:
             trial, kernels = entry
-            return kernels.full.left_out_error(more_rows.columns(trial.columns))
+            error = kernels.full.left_out_error(more_rows.columns(trial.columns))
+            return trial, replace(kernels, error=error)
 
-        def corrected(entry: tuple[_Trial, Found]) -> Found:
-            kernels, rows = entry[1], more_rows.columns(entry[0].columns)
+        def corrected(entry: _Searched) -> _Searched:
+            trial, kernels = entry
+            rows = more_rows.columns(trial.columns)
             if is_refined:
-                return replace(kernels, full=refined(kernels.full, rows))
-            return kernels.with_noise(noise_factor(kernels.full, rows))
+                return trial, replace(kernels, full=refined(kernels.full, rows))
+            return trial, kernels.with_noise(noise_factor(kernels.full, rows))
 
-        results: list[tuple[_Trial, Found]] = []
-        for number, kernels in in_order(search, numbers, self.n_threads):
-            if kernels is not None:
-                results.append((trials[number], kernels))
-                self.progress("learned kernel", len(results), len(trials))
+        begins: list[tuple[_Trial, Begun]] = []
+        for _, entry in in_order(begin, numbers, self.n_threads):
+            if entry is not None:
+                begins.append(entry)
+                self.progress("learned kernel", len(begins), len(trials))
+        # The best columns of each family, with trends and without trends.
+        firsts: dict[tuple[str, bool], tuple[_Trial, Begun]] = {}
+        for trial, kernel in _hopeful(begins):
+            firsts.setdefault((trial.name, trial.has_trends), (trial, kernel))
+        results = [each for _, each in in_order(finish, list(firsts.values()), self.n_threads)]
         if is_refined:
-            errors = in_order(error_of_more, results, self.n_threads)
-            results = [(trial, replace(f, error=error)) for (trial, f), error in errors]
-        results.sort(key=lambda entry: entry[1].error)
-        # The best of each family, with trends and without trends.
-        firsts: dict[tuple[str, bool], tuple[_Trial, Found]] = {}
-        for trial, kernels in results:
-            firsts.setdefault((trial.name, trial.has_trends), (trial, kernels))
-        results = list(firsts.values())
-        most_error = _HOPELESS * results[0][1].error
-        results = [entry for entry in results if entry[1].error <= most_error]
-        results = results[: _FEW_LAWS if is_refined else None]
+            results = [each for _, each in in_order(with_error_of_more, results, self.n_threads)]
+        results = _hopeful(results)[: _FEW_LAWS if is_refined else None]
         has_time = not is_refined or not self._is_late(_REFINED_SHARE)
-        if more_rows.n_observations > len(plan.search) and has_time:
-            pairs = in_order(corrected, results, self.n_threads)
-            results = [(trial, kernels) for (trial, _), kernels in pairs]
+        if more_rows.n_observations > _MORE_ROWS * len(plan.search) and has_time:
+            results = [entry for _, entry in in_order(corrected, results, self.n_threads)]
         return results
 
     def _fitted(

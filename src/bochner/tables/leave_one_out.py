@@ -63,6 +63,11 @@ class LearnedKernel:
         scales = tuple(np.exp(point[:-1]).tolist())
         return cls(replace(kernel, length_scale=scales), float(np.exp(point[-1])))
 
+    def point(self, dim: int) -> Array:
+        """Return the logarithms (dim + 1,) of the length scales and of alpha."""
+        scales = np.broadcast_to(as_array(self.kernel.length_scale), dim)
+        return as_array(np.log(np.append(scales, self.alpha)))
+
     def __call__(self, X: Array, Y: Array) -> Array:
         """Return kernel values (n, n2) of rows (n, d) and (n2, d), with a tiny positive minimum."""
         return kernel_values(self.kernel, self.mapped(X), self.mapped(Y))

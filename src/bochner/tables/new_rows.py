@@ -307,9 +307,10 @@ class NewRows:
 
     @cached_property
     def _is_empty(self) -> NDArray[np.bool_]:
-        """Mask (n,) of rows in which all columns with features are unknown."""
+        """Mask (n,) of rows without entries in columns with features, of which some are unknown."""
         has_features = np.array([len(block) > 0 for block in self.blocks])
-        return np.asarray(self.is_unknown[:, has_features].all(axis=1))
+        is_gap = (self.is_unknown | self.known.is_missing)[:, has_features]
+        return np.asarray(is_gap.all(axis=1) & self.is_unknown.any(axis=1))
 
     def _blocks_with_gaps(self) -> Iterator[Chosen]:
         """Yield indices of rows that have known and unknown entries, in blocks."""

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from bochner._base.arrays import Array, steps, times_of
 from bochner._base.limits import LARGEST_ENTRY
-from bochner._base.names import nearest
+from bochner._base.names import brief, listed, nearest, shown
 from bochner._base.number_texts import entries
 from bochner._base.threads import in_order, single_threaded_blas
 from bochner.tables.encoder import TableEncoder
@@ -347,8 +347,9 @@ def grids_of(
         used = [str(name) for name, group in dependence.groups.items() if len(group)]
         reason = "had no features at fit" if unknown[0] in states else "is not in the table"
         near = nearest(str(unknown[0]), used)
-        hint = f"Did you mean {near}?" if near else f"Columns are {', '.join(map(repr, used))}."
-        raise ValueError(f"Column {unknown[0]!r} {reason}. {hint}")
+        columns_used = listed(list(map(shown, used)))
+        hint = f"Did you mean {brief(near)}?" if near else f"Columns are {columns_used}."
+        raise ValueError(f"Column {shown(unknown[0])} {reason}. {hint}")
     free = [name for name in columns if is_free_text(states[name])]
     if free:
         raise ValueError(

@@ -92,7 +92,7 @@ class TableClassifier(LabelledClassifier, TableModel):
         if not (weights is None or weights == "balanced" or isinstance(weights, Mapping)):
             raise ValueError(
                 "class_weight must be None, 'balanced' or a dictionary of factors by class, got "
-                f"{weights!r}."
+                f"{weights!r:.60}."
             )
         for factor in weights.values() if isinstance(weights, Mapping) else ():
             as_finite_scalar("class_weight", factor)
@@ -148,9 +148,12 @@ class TableClassifier(LabelledClassifier, TableModel):
         weight = checked_weight(sample_weight, factors)
         return factors if weight is None else factors * weight
 
-    def _outputs(self, encoded: Array) -> Array:
+    def _outputs(self, encoded: Array, are_similar: bool = True) -> Array:
         order = np.argsort(self.head_.classes_)
-        return as_array(self.head_.predict_proba(encoded)[:, order])
+        return as_array(self.head_.predict_proba(encoded, are_similar=are_similar)[:, order])
+
+    def _probabilities(self, encoded: Array) -> Array:
+        return self._outputs(encoded, are_similar=False)
 
     def _output_unit(self) -> float:
         return 1.0  # Probabilities of different classes are comparable
@@ -176,7 +179,7 @@ class TableClassifier(LabelledClassifier, TableModel):
 
     def predict(self, X: MatrixLike) -> NDArray[np.generic]:
         """Return the most probable class of each row, or the class of least expected cost, (n,)."""
-        probabilities = self._new_rows(X).averaged(self._outputs)
+        probabilities = self._new_rows(X).averaged(self._probabilities)
         if self.costs is None:
             return np.asarray(self.classes_[np.argmax(probabilities, axis=1)])
         expected = probabilities @ self._checked_costs(probabilities.shape[1])
@@ -184,7 +187,7 @@ class TableClassifier(LabelledClassifier, TableModel):
 
     def predict_proba(self, X: MatrixLike) -> Array:
         """Return class probabilities, of shape (n, n_classes)."""
-        return self._new_rows(X).averaged(self._outputs)
+        return self._new_rows(X).averaged(self._probabilities)
 
     def _checked_costs(self, n_classes: int) -> Array:
         with np.errstate(over="ignore", invalid="ignore"):

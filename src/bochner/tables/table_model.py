@@ -26,6 +26,7 @@ from bochner.features.chunks import MEANINGS
 from bochner.files.columns import rows_of
 from bochner.tables.contributions import Contributions, contributions
 from bochner.tables.encoder import TableEncoder, column_blocks, read_rows, side_by_side
+from bochner.tables.encodings import KnownEntries
 from bochner.tables.estimator_laws import checked_base_models
 from bochner.tables.fit_plan import EFFORTS
 from bochner.tables.new_rows import NewRows, RowKnowledge
@@ -336,8 +337,11 @@ class TableModel(BaseEstimator, ABC):
         groups = dict(zip(names, column_blocks(encoders), strict=True))
         return Dependence(lambda X: self._outputs(X) / unit, self.background_, groups)
 
-    def _try_out(self) -> None:
-        """Raise ValueError if background rows of a loaded model do not match its columns."""
+    def _answers(self, rows: NewRows) -> list[Array]:
+        return [rows.averaged(self._outputs)]
+
+    def _try_out(self) -> list[Array]:
+        """Return all kinds of predictions of background rows; raise ValueError if they fail."""
         for encoder in self._encoders():
             if not hasattr(encoder, "columns_"):
                 raise ValueError("an encoder of the table is not fitted")
@@ -347,6 +351,13 @@ class TableModel(BaseEstimator, ABC):
             raise ValueError(f"record_ has {n_samples!r} for the number of rows of the fit")
         donors = self.knowledge_.donors.values
         check_background(self._encoders(), self.background_, self.background_values_, donors)
+        encoded, values = self.background_[:20], self.background_values_[:20]
+        known = KnownEntries(values, values != values, values != values, 0.0 * values)
+        rows = NewRows(encoded, self.background_, self.knowledge_, known, self._encoders())
+        answers = [*self._answers(rows), self._dependence(self._output_unit()).function(encoded)]
+        if not all(np.isfinite(answer).all() for answer in answers):
+            raise ValueError("a prediction of a row of the fit is not finite")
+        return answers
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()

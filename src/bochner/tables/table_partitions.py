@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from bochner._base.arrays import Array, as_array, rounded
-from bochner._base.checks import shown
+from bochner._base.names import shown
 from bochner.engines.collected import Collected, PartitionLayout
 from bochner.engines.partition_rows import CheckTable, Names, PartitionedRows, PieceSplit
 from bochner.features.chunks import Chunk

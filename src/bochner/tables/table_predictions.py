@@ -240,7 +240,7 @@ class NumberPredictor:
 
     def outputs(self, X: Array) -> Array:
         """Return scaled means as targets (n, *t), without the effect of the spread on means."""
-        return self.targets.inverse(as_array(self.head.predict(X)))
+        return self.targets.inverse(as_array(self.head.predict(X, are_similar=True)))
 
     def predictive(self, rows: NewRows, weight: Array | None = None) -> "RowDistributions":
         """Return the distributions of new targets with weights (n,), by default one."""

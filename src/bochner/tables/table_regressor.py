@@ -237,6 +237,10 @@ class TableRegressor(RegressorMixin, TableModel):
     def _outputs(self, encoded: Array) -> Array:
         return self._predictor.outputs(encoded)
 
+    def _answers(self, rows: NewRows) -> list[Array]:
+        law, ends = self._predictor.predictive(rows), [1e-6, 0.05, 0.5, 0.95, 1.0 - 1e-6]
+        return [*law.mean_and_std(), law.quantiles(np.array(ends))]  # Draws are within the ends
+
     def _output_unit(self) -> float | Array:
         check_is_fitted(self, "head_")
         return self.target_scale_

@@ -14,15 +14,16 @@ from bochner._base.arrays import Array, Index, as_array
 from bochner._base.checks import (
     check_classes,
     check_targets,
+    is_frame,
     labels,
     numbers,
     of_numpy,
     refuse_masked,
     refuse_missing_targets,
     refuse_no_rows,
-    shown,
 )
 from bochner._base.frames import as_frame
+from bochner._base.names import refuse_repeated, shown
 from bochner._base.warn import warn_user
 from bochner.engines import PartitionedRows
 from bochner.features.chunks import are_whole
@@ -183,6 +184,8 @@ def training_rows(
     X = X if is_pandas(X) else as_frame("X", X)
     refuse_no_rows("y", y)
     refuse_masked("y", y)
+    if is_frame(y):
+        refuse_repeated(list(map(str, getattr(y, "columns", ()))), "y")
     refuse_missing_targets(y)
     read = of_numpy(y) if is_numeric else labels(y)
     # Memory order changes rounding.

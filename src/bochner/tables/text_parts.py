@@ -14,10 +14,10 @@ from sklearn.linear_model import RidgeCV
 from sklearn.model_selection import PredefinedSplit, cross_val_predict
 from sklearn.preprocessing import normalize
 from sklearn.utils.extmath import randomized_svd
-from threadpoolctl import threadpool_limits
 
 from bochner._base.arrays import Array, as_array
 from bochner._base.registry import register
+from bochner._base.threads import threads_of_trees
 from bochner.files.columns import Column, labels
 
 _SIZES = (3, 4)
@@ -150,7 +150,7 @@ def telling(
     residuals = targets[:, order] - targets[:, order].mean(axis=0)
     if base.shape[1]:
         trees = HistGradientBoostingRegressor(max_iter=_N_ITERATIONS, max_leaf_nodes=_N_LEAVES)
-        with threadpool_limits(1, user_api="openmp"):  # Threads of few rows wait for each other
+        with threads_of_trees():
             predicted = [cross_val_predict(trees, base, y, cv=folds) for y in residuals.T]
         residuals = residuals - np.column_stack(predicted)
     for number, of_column in scores.items():

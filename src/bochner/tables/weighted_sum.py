@@ -163,12 +163,14 @@ class SumOfLaws:
         return_std: bool = False,
         return_cov: bool = False,
         sample_weight: Array | None = None,
+        *,
+        are_similar: bool = False,
     ) -> Array | Pair:
         """Return means (n, *t), and the spread (n, *t) or (n, n, *t) of new targets with noise."""
         if return_cov:
             return self._joint_moments(X, sample_weight)
         if not return_std:
-            return _averaged(self.laws.means(X), self.weights)
+            return _averaged(self.laws.means(X, are_similar), self.weights)
         mean, std = self.components(X, sample_weight)
         return mean, self.law.std * std
 
@@ -290,9 +292,9 @@ class SoftmaxOfLaws:
         laws, used = models.laws.used(softmax.weights)
         return cls(laws, replace(softmax, weights=used), classes, loss)
 
-    def predict_proba(self, X: Array) -> Array:
+    def predict_proba(self, X: Array, *, are_similar: bool = False) -> Array:
         """Return class probabilities (n, C) of encoded rows (n, d), never zero or one."""
-        return self.softmax.probabilities(_both(self.laws.means(X)))
+        return self.softmax.probabilities(_both(self.laws.means(X, are_similar)))
 
     def predict(self, X: Array) -> NDArray[np.generic]:
         """Return the most probable classes (n,) of encoded rows (n, d)."""

@@ -40,6 +40,8 @@ _MOST_STEPS = 50
 _MOST_TERMS = 100
 """Most indicators that have terms; the time of a fit grows with their cube."""
 
+_LARGEST_LOG = 50.0  # Of a factor: scores are between a thousandth and all rows times their mean
+
 _FEWEST_OF_TERM = 5
 """Fewest scores on each side of an indicator with a term: fewer scores do not determine a width."""
 
@@ -51,6 +53,10 @@ class Curve:
 
     knots: Array  # (k,): Increasing
     values: Array  # (k,)
+
+    def __post_init__(self) -> None:
+        if (np.diff(self.knots) <= 0.0).any() or (np.abs(self.values) > _LARGEST_LOG).any():
+            raise ValueError("a curve of widths is not one of a fit")
 
     def __call__(self, x: Array) -> Array:
         return as_array(np.interp(x, self.knots, self.values))
