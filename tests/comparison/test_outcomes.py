@@ -8,7 +8,6 @@ import pytest
 from scipy import stats
 from sklearn.metrics import log_loss, r2_score, roc_auc_score
 
-from bochner import TableRegressor
 from bochner.comparison import study as studies
 from bochner.comparison.outcomes import (
     LIKE,
@@ -189,7 +188,7 @@ def test_probabilities_are_judged(sharper, judged):
     assert judged in calibration(study(own=classes(2000, sharper=sharper)))
 
 
-class TwoTargets(TableRegressor):
+class TwoTargets:
     """Predictions that need no fit."""
 
     def predict(self, X):
