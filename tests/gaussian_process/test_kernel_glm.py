@@ -11,7 +11,6 @@ from sklearn.model_selection import KFold, cross_val_score
 from bochner import KernelGLMClassifier, KernelGLMRegressor
 from bochner.gaussian_process import (
     CensoredGaussianLikelihood,
-    GaussianLikelihood,
     OrdinalLikelihood,
     SoftmaxLikelihood,
 )
@@ -233,10 +232,3 @@ def test_labels_without_errors_are_predicted_with_confidence(d):
     model = KernelGLMClassifier(n_components=64, length_scale="evidence", random_state=0)
     loss = -np.mean(np.log(model.fit(X, y).predict_proba(X)[np.arange(100), y]))
     assert loss < 0.15
-
-
-def test_equal_rows_have_equal_functions_in_samples():
-    X = np.random.default_rng(0).normal(size=(40, 2))
-    model = KernelGLMRegressor(GaussianLikelihood(1e-3), n_components=20, random_state=0)
-    samples = model.fit(X, np.sin(X[:, 0])).sample_y([[9.0, 9.0], [9.0, -9.0], [9.0, 9.0]], 30)
-    assert abs(samples[0] - samples[2]).max() < 0.02 < 0.1 * np.std(samples[:2])

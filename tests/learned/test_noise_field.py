@@ -63,12 +63,7 @@ def test_the_spread_has_its_law_given_the_weights():
 
 
 def test_likelihoods_of_fields_count_repeated_rows():
-    counts, (field, squares) = np.array([1, 3, 2]), np.random.default_rng(4).uniform(size=(2, 3))
-    rows = TrainingData.of(X[:3], np.zeros(3), weight=counts.astype(float))
-    again = (
-        TrainingData.of(X[:6], np.zeros(6)),
-        np.repeat(field, counts),
-        np.repeat(squares, counts),
-    )
-    found = part_field_likelihood(rows, field, counts * squares)
-    assert_allclose(found, part_field_likelihood(*again))
+    n, (field, squares) = np.array([1, 3, 2]), np.random.default_rng(4).uniform(size=(2, 3))
+    rows, again = (TrainingData.of(X[: len(w)], 0.0 * w, weight=w) for w in (1.0 * n, np.ones(6)))
+    found = part_field_likelihood(rows, field, n * squares)
+    assert_allclose(found, part_field_likelihood(again, np.repeat(field, n), np.repeat(squares, n)))
