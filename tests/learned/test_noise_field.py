@@ -7,7 +7,7 @@ from numpy.testing import assert_allclose
 from scipy import stats
 
 from bochner.learned.chain_models import sparse_envelope
-from bochner.learned.noise_field import NoiseField, log_factor, part_field_likelihood
+from bochner.learned.noise_field import NoiseField, log_factor
 from bochner.learned.training_data import TrainingData
 
 FAMILY_ALPHA = 1e-3
@@ -60,10 +60,3 @@ def test_the_spread_has_its_law_given_the_weights():
     squares = [still.moved(rng, None, None).spread ** 2 for _ in range(2000)]
     law = stats.invgamma(1.0 + 0.5 * len(field.weights), scale=0.5 + 0.5 * np.sum(field.weights**2))
     assert stats.kstest(squares, law.cdf).pvalue > FAMILY_ALPHA
-
-
-def test_likelihoods_of_fields_count_repeated_rows():
-    n, (field, squares) = np.array([1, 3, 2]), np.random.default_rng(4).uniform(size=(2, 3))
-    rows, again = (TrainingData.of(X[: len(w)], 0.0 * w, weight=w) for w in (1.0 * n, np.ones(6)))
-    found = part_field_likelihood(rows, field, n * squares)
-    assert_allclose(found, part_field_likelihood(again, np.repeat(field, n), np.repeat(squares, n)))

@@ -155,9 +155,8 @@ def test_half_of_the_steps_are_usual():
     assert_half_of_the_steps()
 
 
-@pytest.mark.parametrize("days_before", [0, 1])
-def test_ends_of_months_are_in_their_own_month(days_before):
-    dates = pd.date_range("2020-01-01", periods=30, freq="MS") - pd.Timedelta(days_before, "D")
+def test_ends_of_months_are_in_their_own_month():
+    dates = pd.date_range("2020-01-01", periods=30, freq="MS") - pd.Timedelta(1, "D")
     numbers, timeline, clock = timed(dates)
     found = timeline.local_days(numbers, clock).astype("M8[D]")
     assert_array_equal(found, dates.to_numpy().astype("M8[M]").astype("M8[D]"))

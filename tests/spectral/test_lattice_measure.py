@@ -363,7 +363,7 @@ def test_what_cannot_be_served_is_refused(call, message):
 
 
 def test_a_factor_of_a_lattice_counts_at_zero():
-    factor = CosineFactors([[1.0], [1.0]], [0.5, 2.0])
-    law = Lattice([[0.0], [1.0]], [0.3, 0.7], [0.0, 0.0], factor=factor)
+    waves, ends = CosineFactors([[1.0], [1.0]], [0.5, 2.0]), [[0.0], [1.0]]
+    law = Lattice(ends, [0.3, 0.7], [0.0, 0.0], factor=waves)
     drawn = SpectralMeasure((Part(1.0, law),)).sample(10, 0)
     assert law.at_zero == pytest.approx(drawn.gram(np.zeros((1, 1)))[0, 0])
