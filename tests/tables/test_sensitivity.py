@@ -74,6 +74,7 @@ def test_blocks_of_sources_change_nothing():
     for found, expected in zip(parts[:2], whole[:2], strict=True):
         np.testing.assert_array_equal(found.share, expected.share)
     np.testing.assert_array_equal(parts[2].lower, whole[2].lower)
+    assert np.isnan(of_function(ishigami, one.X[:10], SINGLE).importance().std_error).all()
 
 
 def test_effects_are_averages_with_quartiles_of_shifted_rows():
