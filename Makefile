@@ -31,7 +31,7 @@ TORCH := tests/adapters
 ADAPTERS := adapters/torch.py adapters/botorch.py
 
 .PHONY: help demo test test-all test-slow test-bounds test-ecosystem test-torch coverage lint types imports doctest check docs dist lowest audit \
-        bench bench-published bench-real bench-unlike bench-text bench-reading bench-forecasts bench-competitions bench-intermittent bench-panels bench-gaussian bench-schemes bench-indefinite bench-asymmetric bench-attention bench-bank bench-gabasr bench-digmm bench-processes bench-glm bench-evidence bench-first bench-speed bench-many bench-payoff clean
+        bench bench-published bench-real bench-unlike bench-text bench-reading bench-seconds bench-forecasts bench-competitions bench-intermittent bench-panels bench-gaussian bench-schemes bench-indefinite bench-asymmetric bench-attention bench-bank bench-gabasr bench-digmm bench-processes bench-glm bench-evidence bench-first bench-speed bench-many bench-payoff clean
 
 help:  ## List the targets
 	@sed -n 's/^\([a-z-]*\):.*## /\1|/p' $(MAKEFILE_LIST) | awk -F'|' '{printf "%-15s %s\n", $$1, $$2}'
@@ -110,7 +110,7 @@ audit: | $(BIN)/python  ## Look for known vulnerabilities of what is installed
 	$(BIN)/python -m pip install --quiet pip-audit
 	$(BIN)/python -m pip_audit --skip-editable
 
-bench: bench-published bench-real bench-unlike bench-text bench-reading bench-forecasts bench-competitions bench-intermittent bench-panels bench-gaussian bench-schemes bench-indefinite bench-asymmetric bench-attention bench-bank bench-gabasr bench-digmm bench-processes bench-glm bench-evidence bench-first bench-speed bench-many bench-payoff  ## Run every benchmark; DATA=folder of data sets, OUT=results
+bench: bench-published bench-real bench-unlike bench-text bench-reading bench-seconds bench-forecasts bench-competitions bench-intermittent bench-panels bench-gaussian bench-schemes bench-indefinite bench-asymmetric bench-attention bench-bank bench-gabasr bench-digmm bench-processes bench-glm bench-evidence bench-first bench-speed bench-many bench-payoff  ## Run every benchmark; DATA=folder of data sets, OUT=results
 
 bench-published: $(VENV)/.bench  ## Errors, densities and intervals on published splits and folds, next to other methods
 	$(BIN)/python -m benchmarks published $(FLAGS) --out "$(OUT)"
@@ -129,6 +129,11 @@ bench-unlike: | $(BIN)/python  ## Rows unlike the training rows, next to CatBoos
 
 bench-text: $(VENV)/.forecasts  ## Tables with free text, read by its parts or left out; some minutes
 	$(BIN)/python -m benchmarks text $(FLAGS) --out "$(OUT)"
+
+bench-seconds: | $(BIN)/python  ## Where the seconds of a fit go, next to CatBoost and LightGBM, and to the version whose src folder BOCHNER_BEFORE names; half an hour
+	$(PYTHON) -m venv $(VENV)/opponents
+	$(VENV)/opponents/bin/python -m pip install --quiet --editable '.[opponents]'
+	$(VENV)/opponents/bin/python -m benchmarks seconds $(FLAGS) $(METHODS) --out "$(OUT)"
 
 bench-reading: $(VENV)/.forecasts  ## Seconds and memory of reading files, next to pyarrow and pandas; some minutes
 	$(BIN)/python -m benchmarks reading $(FLAGS) --out "$(OUT)"

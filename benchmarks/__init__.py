@@ -27,6 +27,7 @@ from benchmarks.reading import READING
 from benchmarks.real.benchmark import REAL
 from benchmarks.results import markdown_table, median_table, medians, read_rows
 from benchmarks.schemes.benchmark import SCHEMES_BENCHMARK
+from benchmarks.seconds import SECONDS
 from benchmarks.speed.benchmark import SPEED
 from benchmarks.unlike.benchmark import UNLIKE
 
@@ -76,6 +77,7 @@ BENCHMARKS: Mapping[str, Benchmark] = {
             UNLIKE,
             FREE_TEXT,
             READING,
+            SECONDS,
         ),
     )
 }

@@ -137,9 +137,6 @@ def all_kernels() -> dict[str, tuple[Any, Place]]:
         "attention": k.Bilinear(k.DotProduct(np.exp), *(0.3 * np.array(maps))),
         "local": k.LocallyStationary(k.Gaussian(2.0), k.Gaussian(scale), (0.3, -0.3, 0.3)),
         "local mixture": k.LocallyStationary(mixture, k.Exponential(3.0), 0.2),
-        "modulated waves": k.ModulatedWaves(
-            [1.0, 0.5], means, [[0.5, 0.1, -0.3], [0.0, 0.0, 0.0]], [0.4, 0.0]
-        ),
         "sum": k.Gaussian(scale) + 2.0 * k.Exponential(1.5),
         "product": k.Laplacian(2.0) * k.Matern(scale, nu=1.5),
         "signed sum": k.Gaussian(1.0) - 0.6 * k.Gaussian(0.5),

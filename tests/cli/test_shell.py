@@ -1,5 +1,6 @@
 """The command in a shell: pipes, links, closed output and files that are none."""
 
+import json
 import os
 import subprocess
 import sys
@@ -37,6 +38,23 @@ def test_output_that_cannot_be_written_is_an_error(folder, command, end):
     assert found.returncode == 2
     assert found.stderr.startswith("bochner: ")
     assert found.stderr.count("\n") == 1
+
+
+def test_characters_that_a_locale_lacks_are_escaped(tmp_path):
+    fit(tmp_path, table(60).rename(columns={"a": "größe"}))
+    escaped, as_json, csv = (
+        shell(tmp_path, f"export LC_ALL=C PYTHONUTF8=0 PYTHONCOERCECLOCALE=0; bochner {words}")
+        for words in (
+            "explain model.bochner",
+            "explain model.bochner --json",
+            "predict model.bochner train.csv --keep all",
+        )
+    )
+    assert (escaped.returncode, escaped.stderr) == (0, "")
+    assert "gr\\xf6\\xdfe" in escaped.stdout
+    columns = [one for each in json.loads(as_json.stdout)["importance"] for one in each["columns"]]
+    assert "größe" in columns
+    assert csv.stdout.startswith("größe,")
 
 
 @pytest.mark.thorough

@@ -94,6 +94,13 @@ def test_the_theta_method_continues_seasons_and_half_of_the_slope(rate):
     np.testing.assert_allclose(np.diff(straight[THETA]), -1.0)
 
 
+@pytest.mark.parametrize("phase", [0, 11, 30])
+def test_smooth_seasons_of_few_years_stay_where_they_are(phase):
+    angles = 2.0 * np.pi * (np.arange(5 * 52) - phase) / 52
+    found = simple_forecasts(np.cos(angles[:208]), 52, {"year": 52})[THETA]
+    assert abs(np.sin(angles[208:]) @ found) < 0.01 * np.cos(angles[208:]) @ found
+
+
 def _scores(ours, other, season=12):
     errors = {OURS: ours * np.ones(3), "week": other * np.ones(3), THETA: [9.0] * 3}
     errors = {name: np.asarray(values, float) for name, values in errors.items()}

@@ -13,6 +13,7 @@ from engines.rows import WEIGHT, X, Y, arrays, frames
 from bochner import KernelGLMRegressor, KreinRidge, KreinRidgeClassifier
 from bochner.engines import PartitionedRows, collected
 from bochner.engines.dask import collect
+from bochner.engines.partition_rows import CheckTable, PieceSplit
 from bochner.features.chunks import Chunk
 
 MODEL = KreinRidge(n_components=8, random_state=0)
@@ -132,3 +133,8 @@ def test_models_without_sums_over_partitions_say_so():
     rows = PartitionedRows(InProcess(), [(X, Y)])
     with pytest.raises(TypeError, match=r"can only be passed to fit of ridge models"):
         KernelGLMRegressor(n_components=8).fit(rows, Y)
+
+
+def test_tables_have_no_rows_without_weight():
+    part = np.eye(3), np.arange(3.0), np.array([1.0, 0.0, 2.0])
+    assert CheckTable(PieceSplit(), True)(part)[0].y.tolist() == [0.0, 2.0]

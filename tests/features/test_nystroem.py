@@ -225,3 +225,11 @@ def test_wrong_parameters_are_refused(make, parameters, error, message):
 )
 def test_scikit_learns_own_checks(estimator, check):
     check(estimator)
+
+
+def test_the_tolerance_of_an_indefinite_kernel_keeps_what_approximates_it():
+    kernel = kernels.Gaussian(0.7) + (-0.8) * kernels.Gaussian(2.1)
+    X = np.random.default_rng(0).normal(size=(200, 2))
+    maps = [KreinNystroem(kernel, 60, tol=tol, random_state=0).fit(X) for tol in ("auto", 1e-6)]
+    auto, best = (np.abs(features.gram(X) - kernel(X)).mean() for features in maps)
+    assert auto < 2.0 * best < 0.1

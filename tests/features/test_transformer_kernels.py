@@ -37,12 +37,6 @@ EVERYWHERE = [
     kernels.Gaussian() - 0.5 * kernels.Matern(3.0),
     kernels.Laplacian(2.0) * kernels.TL1(3.5),
     kernels.LocallyStationary(kernels.Gaussian(4.0), kernels.Matern(3.0), 0.5),
-    kernels.ModulatedWaves(
-        [0.4, 0.6, 0.5],
-        RNG.normal(size=(3, 5)).tolist(),
-        [*RNG.normal(size=(2, 5)).tolist(), [0.0] * 5],
-        [0.3, -1.0, 0.0],
-    ),
     kernels.Harmonizable(
         RNG.uniform(0.5, 1.0, size=(2, 1, 2)),
         0.3 * RNG.normal(size=(2, 2, 5)),

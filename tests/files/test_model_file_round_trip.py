@@ -73,9 +73,6 @@ KERNELS = [
     kernels.SphericalPolynomial(np.int64(3), 2.5),
     kernels.ArcCosine(order=1),
     kernels.NTK(),
-    kernels.ModulatedWaves(
-        [1.0, 0.1], RNG.normal(size=(2, 3)), [[0, 0, 0], [1, 0, 0.1]], [0, 1 / 3]
-    ),
     kernels.Harmonizable([[1.0, 1 / 3]], RNG.normal(size=(1, 2, 3)), 0.3, 0.5, 0.0, [[0.0, 1.0]]),
     kernels.Polynomial(3, -0.5),
     kernels.Tanh(1 / 3),

@@ -204,8 +204,12 @@ def _classes_in_two_axes(tree, tensors):
 
 def _short_scale(tree, _):
     (law, *_) = tree["attributes"]["head_"]["fields"]["laws"]["fields"]["members"]
-    scales = law["fields"]["found"]["fields"]["kernel"]["fields"]["length_scale"]["items"]
-    scales[:] = [1e-5 * scale for scale in scales]
+    kernel = law["fields"]["found"]["fields"]["kernel"]["fields"]
+    scale = kernel["length_scale"]
+    if isinstance(scale, float):  # One scale of all columns
+        kernel["length_scale"] = 1e-5 * scale
+    else:
+        scale["items"] = [1e-5 * each for each in scale["items"]]
 
 
 CHANGES |= {

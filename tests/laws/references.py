@@ -230,22 +230,6 @@ def _(kernel: kernels.Scaled, X, Y):
 
 
 @reference_gram.register
-def _(kernel: kernels.ModulatedWaves, X, Y):
-    """Each wave's locally stationary kernel and stationary one, as sums of four plain waves."""
-    total = np.zeros((len(X), len(Y)))
-    parts = (kernel.weights, kernel.frequencies, kernel.modulations, kernel.phases)
-    for weight, s, v, phase in zip(*parts, strict=True):
-        lag = _sum(s, X, Y, -1.0)
-        middle, other = 0.5 * _sum(v, X, Y, 1.0), 0.5 * _sum(v, X, Y, -1.0)
-        if not any(v):
-            total += weight * np.cos(lag)
-            continue
-        for angle in (middle + 2.0 * phase, other):
-            total += 0.5 * weight * (np.cos(angle + lag) + np.cos(angle - lag))
-    return total
-
-
-@reference_gram.register
 def _(kernel: kernels.Harmonizable, X, Y):
     """Every pair of frequencies of every component, as a cosine of its own."""
     total = np.zeros((len(X), len(Y)))

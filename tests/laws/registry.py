@@ -30,7 +30,6 @@ from bochner.kernels import (
     Linear,
     LocallyStationary,
     Matern,
-    ModulatedWaves,
     Ordinal,
     Periodic,
     Polynomial,
@@ -290,14 +289,6 @@ def bilinear(dim: int) -> Iterator[Case]:
     yield Case(Bilinear(ShiftGaussian(1.0, 0.3), left), dim)
 
 
-def modulated_cases(dim: int) -> Iterator[Case]:
-    rng = np.random.default_rng(dim)
-    s, v = rng.normal(size=(2, 4, dim)).round(2)
-    v[2] = 0.0
-    yield Case(ModulatedWaves([1.0, 0.5, 0.3, 2.0], s, v, [0.0, 0.4, 9.0, -1.0]), dim)
-    yield Case(ModulatedWaves([0.5], s[:1], 3.0 * v[1:2], [0.1]), dim)
-
-
 def harmonizable_cases(dim: int) -> Iterator[Case]:
     """Windows with correlated pairs of frequencies, complex and real; a grid; one stationary."""
     rng = np.random.default_rng(dim)
@@ -336,7 +327,6 @@ def finite(dim: int) -> Iterator[Case]:
 
 
 FINITE_CASES: tuple[Case, ...] = tuple(case for dim in (1, 2) for case in finite(dim))
-MODULATED_CASES: tuple[Case, ...] = tuple(case for dim in DIMS for case in modulated_cases(dim))
 HARMONIZABLE_CASES: tuple[Case, ...] = tuple(
     case for dim in DIMS for case in harmonizable_cases(dim)
 )
@@ -368,7 +358,6 @@ PLANE_CASES: tuple[Case, ...] = tuple(
     for cases in (
         CASES,
         PROFILED_CASES,
-        MODULATED_CASES,
         HARMONIZABLE_CASES,
         SKEWED_CASES,
         BILINEAR_CASES,

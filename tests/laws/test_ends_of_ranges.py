@@ -15,13 +15,14 @@ from bochner.cli.screen import share_tables
 from bochner.comparison.outcomes import Outcome, by_kind, calibrated_range, coverage_of
 from bochner.comparison.split import split_rows
 from bochner.comparison.verdict import difference
-from bochner.features.chunks import Chunk, Indicators
+from bochner.features.chunks import Chunk, Indicators, Numbers
 from bochner.features.parameters import count_frequencies
-from bochner.features.row_sums import feature_sums
+from bochner.features.row_sums import chunk_sums, feature_sums
 from bochner.files.columns import read_column
 from bochner.files.identifiers import may_identify
 from bochner.files.local_dates import LocalDates
 from bochner.gaussian_process import StudentTLikelihood
+from bochner.kernels import Matern, ModulatedWaves
 from bochner.series.fitted_series import _check_lengths
 from bochner.series.rolling_origins import _origins, symmetric_errors
 from bochner.series.series_rows import learned_rows
@@ -71,6 +72,7 @@ def dates(*days):
 
 DAYS = [f"2024-01-0{day}" for day in range(1, 7)]
 NUMBERS = np.arange(40)
+WAVE = ModulatedWaves([1.0], [[3.0, 7.0]], [[2.0, 0.0]], [0.4])
 
 ENDS = {
     "half of the values are zero": (lambda: are_mostly_zero(np.array([0.0, 0.0, 1.0, 2.0])), False),
@@ -128,6 +130,9 @@ ENDS = {
         lambda: Indicators(np.array(["a", "b"]))(np.array(["b", "a"])).tolist(),
         [[1.0], [-1.0]],
     ),
+    "hardly a degree": (lambda: StudentTLikelihood(0.01, 1.0).noise_variances()[1].sum(), 1.0),
+    "the smoothest kernel": (lambda: Matern(1.0, nu=1e8)([[0.0]], [[1.0]])[0, 0], np.exp(-0.5)),
+    "modulated along one input": (lambda: WAVE.diag([[1.0, 9.0]])[0], 2.0 * np.cos(1.4) ** 2),
     "half of the texts differ": (lambda: state(list("aabbccddee"), 3)["kind"], "text"),
     "more differ": (lambda: state(list("aabbccddef"), 3)["kind"], "identifier"),
     "as many levels as fit": (lambda: state(list("abc") * 3, 3)["n_rare"], 0),
@@ -199,6 +204,9 @@ def test_sums_of_weighted_rows_count_repeated_rows():
     sums = feature_sums(F, X, Y, weight)
     assert_allclose(sums.targets, weight @ Y)
     assert (sums.n_observations, sums.log_precision) == pytest.approx((3.0, np.log(1.5)))
+    twice = Chunk(X, Y, 2.0 * weight, np.full(3, 2.0), are_precisions=True)
+    found = chunk_sums([twice], F, Numbers(np.zeros(1))).log_precision
+    assert found == pytest.approx(2.0 * np.log(1.5))
 
 
 def test_differences_are_corrected_for_the_best_of_several():

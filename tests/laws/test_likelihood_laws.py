@@ -210,3 +210,9 @@ def test_quantiles_of_counts_reach_their_level():
 def test_weights_of_labels_are_repetitions():
     check_origin()
     check_first_cutpoints()
+
+
+def test_quantiles_of_many_laws_are_those_of_all():
+    mean = np.linspace(0.0, 5.0, 300)[:, None]
+    many = LikelihoodMixture((GaussianLikelihood(0.7),) * 300, mean, np.full_like(mean, 0.2))
+    assert many.distribution(many.quantiles(0.9)) == pytest.approx(0.9, abs=0.01)

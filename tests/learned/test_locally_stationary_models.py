@@ -9,7 +9,7 @@ from learned.learned_fits import NEW, SMALL, X, Y, modulated, modulated_classifi
 from numpy.testing import assert_allclose, assert_array_equal
 
 from bochner import LearnedKernelRegressor, LocallyStationaryRegressor
-from bochner.kernels import Harmonizable, ModulatedWaves, SpectralMixture
+from bochner.kernels import Harmonizable, SpectralMixture
 from bochner.learned import Chains, chain_models
 from bochner.learned.basis import Grid
 from bochner.papers import gabasr
@@ -130,8 +130,7 @@ def test_predictions_are_the_mixture_of_the_draws(model):
 def test_the_kernel_is_the_average_over_draws_in_units_of_the_inputs(model):
     """Products of features: few enough draws for all of them to be in the kernel."""
     kernel, draws, at = model.kernel_, model.learned_[0].draws, NEW * UNITS + PLACE
-    windows = model.envelope == "windows"
-    assert isinstance(kernel, Harmonizable if windows else ModulatedWaves)
+    assert isinstance(kernel, Harmonizable)
     assert draws.n_draws <= 24
     expected = mean_gram(draws, place(model, at))
     assert_allclose(kernel(at), expected, atol=1e-9)

@@ -66,3 +66,9 @@ def test_a_start_has_the_width_of_a_gaussian_kernel(width):
     factor = from_width(rng(1), data, np.array([1.0]), 3)[0]
     assert factor.weights[0] > 0.9
     np.testing.assert_allclose(factor.roots[0], width * np.eye(3), rtol=0.13)  # of a grid of 61
+
+
+def test_self_similarities_have_the_share_of_the_pairs_that_are_drawn(monkeypatch):
+    monkeypatch.setattr("bochner.learned.mixture_inference._MOST_PAIRS", 100)
+    data = observed(Sketch(ROWS, np.eye(30), 1.0), rng())
+    assert data.total == pytest.approx(100.0 + 100.0 * 30.0 / 435.0)

@@ -54,9 +54,10 @@ def test_it_is_the_density_of_repeated_rows(alpha, fit_intercept):
     assert_allclose(-value, expected, atol=1e-4)
 
 
+@pytest.mark.parametrize("kernel", [KERNEL, kernels.Gaussian((0.8, 1.5))])
 @pytest.mark.parametrize("fit_intercept", [False, True])
-def test_its_gradient_is_that_of_differences(fit_intercept):
-    problem = search(fit_intercept=fit_intercept)
+def test_its_gradient_is_that_of_differences(fit_intercept, kernel):
+    problem = search(fit_intercept=fit_intercept, kernel=kernel)
     point = np.append(problem.family.origin + 0.3, np.log(0.05))
     value, gradient = problem.loss(point)
     assert value == pytest.approx(problem.value(point), rel=1e-12)

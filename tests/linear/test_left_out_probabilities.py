@@ -47,10 +47,12 @@ def test_probabilities_are_those_of_refits(kind, has_biases):
     assert abs(np.log(found / right).mean()) < 0.04 * abs(np.log(inside / right).mean())
 
 
-def test_whole_weights_are_repeated_rows():
-    scores, labels, rng = problem(40)
-    counts = rng.integers(1, 5, 40)
-    weighted = left_out_probabilities(scores, labels, Units.of(counts.astype(float), 40))
+@pytest.mark.parametrize("n", [6, 40])
+def test_whole_weights_are_repeated_rows(n):
+    scores, labels, rng = problem(n)
+    scores *= 40 / n  # Some of six rows are influential
+    counts = rng.integers(1, 5, n)
+    weighted = left_out_probabilities(scores, labels, Units.of(counts.astype(float), n))
     repeated = left_out_probabilities(
         np.repeat(scores, counts, axis=0), np.repeat(labels, counts), Units.of(None, counts.sum())
     )

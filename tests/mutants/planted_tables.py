@@ -47,7 +47,7 @@ planted(LEVELS.test_means_of_a_level_know_no_later_target, name="means_that_know
 )
 
 planted(TEXT.test_levels_of_a_later_table_that_are_new, name="missing_text_is_a_new_level")(
-    edit(known_entries, "_levels", "column.present & (codes_of(", "(codes_of(")
+    edit(known_entries, "_levels", "column.present & (level_codes(", "(level_codes(")
 )
 
 planted(LEVELS.test_rare_levels_are_not_new, name="rare_levels_are_new")(

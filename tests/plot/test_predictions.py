@@ -10,7 +10,7 @@ from scipy.special import ndtr
 
 from bochner import Forecaster, plot
 from bochner.comparison.outcomes import Score
-from bochner.plot.class_errors import RocDisplay
+from bochner.plot.class_errors import CalibrationDisplay, RocDisplay
 from bochner.plot.regression_errors import PredictionsDisplay, ResidualsDisplay
 
 RNG = np.random.default_rng(0)
@@ -188,3 +188,15 @@ NO_MODEL = [
 def test_models_that_lack_what_is_drawn_are_refused(draw):
     with pytest.raises(TypeError, match=r"Normal|SimpleNamespace"):
         draw()
+
+
+def test_rows_without_an_entry_have_no_running_median_and_all_a_bar():
+    x, y = RNG.normal(size=(2, 200))
+    known = RNG.random(200) < 0.7
+    found = ResidualsDisplay(y, np.where(known, x, np.nan)).windows()
+    np.testing.assert_equal(found, ResidualsDisplay(y[known], x[known]).windows())
+    p = np.append(RNG.uniform(0.0, 0.1, 990), np.full(10, 0.9))
+    shares = CalibrationDisplay.from_probabilities(
+        p > 0.5, np.column_stack([1.0 - p, p]), [False, True]
+    )
+    assert shares.counts.sum() == 1000

@@ -148,9 +148,9 @@ def test_later_counts_have_the_predicted_law():
     assert_calibration()
 
 
-def assert_draws(n_samples=40_000):
+def assert_draws(n_samples=100_000):
     """Paths have the predicted law at each time, and the chain's correlation between times."""
-    y = counts_of(np.random.default_rng(3), 200, mean=0.8, std=1.2, memory=60.0)
+    y = counts_of(np.random.default_rng(3), 200, mean=0.8, std=1.2, memory=8.0)
     model = law_of(y, random_state=0)
     law = model._forecasts(6, None).laws()["y"]
     paths = model.sample(6, n_samples=n_samples, random_state=1)
@@ -167,7 +167,7 @@ def assert_draws(n_samples=40_000):
     expected = both - law.centre()[0] * law.centre()[5]
     found = np.mean(paths[0] * paths[5]) - paths[0].mean() * paths[5].mean()
     error = np.std(paths[0] * paths[5]) / np.sqrt(n_samples)
-    assert abs(found - expected) < 5.0 * error < 0.6 * expected
+    assert abs(found - expected) < 5.0 * error < 0.7 * expected
 
 
 def test_paths_are_joint_draws_of_the_law():

@@ -51,7 +51,7 @@ def assert_regression(irregular):
     known = rows.known
     gap, cov = (rows.values - columns @ mean)[known], dense(theta)[np.ix_(known, known)]
     evidence = SeriesEvidence(model, rows)
-    assert evidence.is_regular is not irregular
+    assert (evidence.regular is None) is irregular
     value, slope = evidence(theta)
     assert_allclose(value, log_normal_density(gap, cov), rtol=1e-7)
     for place in range(len(theta)):

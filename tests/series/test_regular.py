@@ -56,7 +56,7 @@ ROWS = {"known": series, "gaps": with_gaps}
 def assert_evidence(name, kind):
     model, rows = SeriesModel(REGULAR[name]), ROWS[kind]()
     evidence, thetas = SeriesEvidence(model, rows), drawn(model)
-    assert evidence.is_regular
+    assert evidence.regular is not None
     expected = [dense_evidence(model, theta, rows) for theta in thetas]
     assert_allclose(evidence.values(thetas), expected, rtol=1e-7)
 
@@ -153,7 +153,7 @@ def assert_settled(name="damped"):
 
 
 def without_form(parts, rows):
-    return not SeriesEvidence(SeriesModel(parts), rows).is_regular
+    return SeriesEvidence(SeriesModel(parts), rows).regular is None
 
 
 def test_other_series_have_the_filter():

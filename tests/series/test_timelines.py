@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pandas as pd
 import pytest
-from numpy.testing import assert_allclose
+from numpy.testing import assert_allclose, assert_array_equal
 
 from bochner.series.timelines import steps, timed
 
@@ -153,3 +153,10 @@ def assert_half_of_the_steps():
 
 def test_half_of_the_steps_are_usual():
     assert_half_of_the_steps()
+
+
+def test_ends_of_months_are_in_their_own_month():
+    dates = pd.date_range("2020-01-01", periods=30, freq="MS") - pd.Timedelta(1, "D")
+    numbers, timeline, clock = timed(dates)
+    found = timeline.local_days(numbers, clock).astype("M8[D]")
+    assert_array_equal(found, dates.to_numpy().astype("M8[M]").astype("M8[D]"))

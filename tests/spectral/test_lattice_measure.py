@@ -10,7 +10,7 @@ from scipy.integrate import dblquad, quad
 from scipy.stats import multivariate_normal, norm
 
 from bochner.kernels import Stationary
-from bochner.spectral import NoMeasureError, Part, SpectralMeasure
+from bochner.spectral import CosineFactors, NoMeasureError, Part, SpectralMeasure
 from bochner.spectral.decompositions import spectral_measure
 from bochner.spectral.lattice_measure import Lattice, hilbert_order, lattice_measure
 from bochner.spectral.schemes import resolve_scheme
@@ -360,3 +360,10 @@ def measured(function=shifted, **options):
 def test_what_cannot_be_served_is_refused(call, message):
     with pytest.raises((TypeError, ValueError), match=message):
         call()
+
+
+def test_a_factor_of_a_lattice_counts_at_zero():
+    waves, ends = CosineFactors([[1.0], [1.0]], [0.5, 2.0]), [[0.0], [1.0]]
+    law = Lattice(ends, [0.3, 0.7], [0.0, 0.0], factor=waves)
+    drawn = SpectralMeasure((Part(1.0, law),)).sample(10, 0)
+    assert law.at_zero == pytest.approx(drawn.gram(np.zeros((1, 1)))[0, 0])

@@ -9,11 +9,15 @@ from bochner import FourierFeatures, kernels, spectral_measure
 from bochner.spectral.schemes import SCHEMES
 
 RNG = np.random.default_rng(0)
-KERNEL = kernels.ModulatedWaves(
-    [0.2, 0.5, 1.1, 0.3],
-    [[1.0, 0.0], [-2.0, 0.5], [0.4, 3.0], [0.0, 0.0]],
-    [[0.0, 0.0], [1.0, -0.7], [2.5, 0.3], [0.6, 0.0]],
-    [0.9, 0.4, -1.2, 2.0],
+KERNEL = kernels.Harmonizable(
+    [[0.4, 0.0], [0.5, 0.5], [0.7, 0.7], [0.3, 0.3]],
+    [
+        [[1.0, 0.0], [1.0, 0.0]],
+        [[-1.5, 0.15], [-2.5, 0.85]],
+        [[1.65, 3.15], [-0.85, 2.85]],
+        [[0.3, 0.0], [-0.3, 0.0]],
+    ],
+    phases=[[0.9, 0.0], [0.4, -0.4], [-1.2, 1.2], [2.0, -2.0]],
 )
 X, Y = RNG.normal(size=(2, 4, 2))
 FAMILY_ALPHA = 1e-3

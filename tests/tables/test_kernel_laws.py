@@ -52,7 +52,7 @@ def groups_of(rows):
 
 def assert_exact(grouped=True, n_scored=N):
     rows = rows_of(grouped)
-    law, (means, variances, _) = kernel_laws.exact(
+    law, (means, variances, _), _ = kernel_laws.exact(
         "", KERNEL, rows, COLUMNS, N, last_of(rows, n_scored), 1
     )
     whole = KERNEL(X, X) + np.diag(ALPHA / rows.weights)
@@ -217,7 +217,7 @@ def test_rows_are_left_out_in_blocks():
 def test_variances_of_landmarks_have_what_the_approximation_lacks():
     """The Nyström approximation's variance with what it lacks, at new rows."""
     rows = rows_of(False)
-    law, _ = kernel_laws.exact("", KERNEL, rows, COLUMNS, M, last_of(rows, N), 1)
+    law, _, _ = kernel_laws.exact("", KERNEL, rows, COLUMNS, M, last_of(rows, N), 1)
     K, new = KERNEL(X, X[:M]), KERNEL(NEW[:, COLUMNS], X[:M])
     inner = np.linalg.inv(KERNEL(X[:M], X[:M]))
     posterior = np.linalg.inv(KERNEL(X[:M], X[:M]) + K.T @ (rows.weights[:, None] * K) / ALPHA)

@@ -67,7 +67,7 @@ def scored(data, n_last=N):
 def check_exact(grouped=False, n_last=N):
     data = observations(groups=GROUPS if grouped else None)
     last = scored(data, n_last)
-    law, (means, variances, noise) = kernel_laws.exact(
+    law, (means, variances, noise), _ = kernel_laws.exact(
         "", KERNEL, data.rows(ORDER, n_last), COLUMNS, 9, last, 1
     )
     expected = refits(data, GROUPS if grouped else np.arange(N))

@@ -9,6 +9,7 @@ from scipy.integrate import trapezoid
 from scipy.stats import norm
 
 from bochner.tables.predictive import Predictive, ScoreLaw
+from bochner.tables.table_predictions import ScaledTargets, _spread, expected_error
 
 LEVELS = np.array([0.05, 0.3, 0.5, 0.9])
 INNER = norm.cdf(np.linspace(-6.0, 6.0, 1500))
@@ -141,3 +142,16 @@ def test_levels_of_too_few_scores_are_warned_of(count, level, least):
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         ScoreLaw.of(scores_of(least)).check(np.array([0.5, level]))
+
+
+def test_weighted_errors_are_those_of_repeated_rows_and_draws_vary_by_one_more():
+    counts, y = np.array([1, 3, 2]), np.array([0.5, -2.0, 3.0])
+    parts = np.zeros(3), np.ones(3), y, counts / 2.0
+    many = [*(np.repeat(part, counts) for part in parts[:3]), np.ones(6)]
+    found, right = (
+        expected_error(ScaledTargets(0.0, 1.0), ScoreLaw.of(y), (mean, std), *rest)
+        for mean, std, *rest in (parts, many)
+    )
+    assert found == pytest.approx(right)
+    draws = np.random.default_rng(0).normal(size=(4000, 5))
+    assert np.mean(np.var(_spread(draws), axis=1)) == pytest.approx(1.0 + 1.0 / 5, rel=0.06)

@@ -66,18 +66,20 @@ def test_shares_are_those_of_closed_forms(name):
 
 def test_blocks_of_sources_change_nothing():
     one, grid = dependence(ishigami), {"b": (np.arange(3.0), np.arange(3))}
-    whole = one.importance(), one.interactions(), one.effect(grid)
+    importance = one.importance()
+    whole = importance, one.interactions(importance), one.effect(grid)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(sensitivity, "_BLOCK_SOURCES", 500)
         parts = one.importance(), one.interactions(), one.effect(grid)
     for found, expected in zip(parts[:2], whole[:2], strict=True):
         np.testing.assert_array_equal(found.share, expected.share)
     np.testing.assert_array_equal(parts[2].lower, whole[2].lower)
+    assert np.isnan(of_function(ishigami, one.X[:10], SINGLE).importance().std_error).all()
 
 
 def test_effects_are_averages_with_quartiles_of_shifted_rows():
     one = dependence(lambda X: X[:, 0] ** 2 + X[:, 1] * X[:, 2])
-    X, rows = one.X, np.arange(4)
+    X, rows = one.X[: sensitivity._EFFECT_ROWS], np.arange(4)
     first = one.effect({"a": (X[rows, 0], rows)})
     np.testing.assert_allclose(first.mean, X[rows, 0] ** 2 + np.mean(X[:, 1] * X[:, 2]))
     np.testing.assert_allclose([first.lower, first.upper], [first.mean] * 2)

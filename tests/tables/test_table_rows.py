@@ -217,3 +217,9 @@ def test_twenty_copied_rows_are_warned_of():
         with warnings.catch_warnings(record=True, action="always") as found:
             table_rows(rows, rows[:, 0], None, None, None)
         assert len(found) == n_warnings
+
+
+def test_some_rows_have_the_order_of_their_times():
+    times, chosen = np.random.default_rng(0).permutation(12), np.array([7, 2, 9, 4, 0])
+    rows = table_rows(pd.DataFrame({"a": times}), np.arange(12.0), None, None, times)
+    assert_array_equal(rows.part(chosen).order, np.argsort(times[chosen]))

@@ -39,6 +39,18 @@ def fitted():
     return clone(SUM).fit(X[:150], Y[:150])
 
 
+def test_distributions_are_those_of_the_methods(fitted):
+    X, _ = drawn()
+    weights, rows = np.linspace(0.5, 2.0, len(X)), fitted.distributions(X)
+    mean, std, lower, upper, quantiles = everything(fitted, X)
+    np.testing.assert_array_equal(rows.mean_and_std(), (mean, std))
+    np.testing.assert_array_equal(rows.interval(0.8), (lower, upper))
+    np.testing.assert_array_equal(rows.quantiles(np.array(LEVELS)), quantiles)
+    np.testing.assert_allclose(fitted.predict(X), mean)
+    weighted = fitted.predict(X, return_std=True, sample_weight=weights)
+    np.testing.assert_array_equal(fitted.distributions(X, weights).mean_and_std(), weighted)
+
+
 @pytest.mark.thorough
 def test_equal_targets_are_one_target():
     """Kernels, weights, scores and units are then those of the fit to one of them."""

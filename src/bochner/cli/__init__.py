@@ -2,6 +2,7 @@
 
 import os
 import sys
+from io import TextIOWrapper
 
 _INTERRUPTED = 130
 """Exit code that typer uses for an interrupted command."""
@@ -9,6 +10,8 @@ _INTERRUPTED = 130
 
 def main() -> None:
     """Run the command ``bochner``, and end the process."""
+    if isinstance(sys.stdout, TextIOWrapper):  # Else it is closed, or another program's
+        sys.stdout.reconfigure(errors="backslashreplace")  # ASCII lacks many characters
     try:
         from bochner.cli.app import app
     except ModuleNotFoundError as error:

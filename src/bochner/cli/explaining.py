@@ -35,7 +35,7 @@ from bochner.cli.screen import print_shares, share_blocks
 from bochner.cli.stored_summary import print_summary
 from bochner.comparison.forecast_words import model_facts, shown_times
 from bochner.comparison.outcomes import METRICS, SHARES
-from bochner.comparison.study import Model
+from bochner.comparison.study import Model, shares_of
 from bochner.comparison.verdict import FUNCTIONS
 from bochner.files.columns import read_column
 from bochner.files.errors import InputError
@@ -97,12 +97,11 @@ def explain_model(options: SimpleNamespace) -> None:
     elif options.column:
         _explain_column(model, options)
     elif options.as_json:
-        importance, pairs = model.importance(), model.interactions()
         facts = {key: value for key, value in model.record_.items() if key not in _NOT_SHOWN}
-        shares = {"importance": shares_record(importance), "interactions": shares_record(pairs)}
+        shares = {name: shares_record(each) for name, each in shares_of(model).items()}
         write_json({"model": str(options.model), "record": facts, **shares})
     else:
-        blocks = summary_blocks(model, model.importance(), model.interactions())
+        blocks = summary_blocks(model, *shares_of(model).values())
         print_summary(options.model, blocks)
 
 
@@ -184,7 +183,7 @@ def explain_table(options: SimpleNamespace) -> None:
         for place, row in enumerate(rows):
             _print_row(console, model, fresh, contributions, place, int(row))
     else:
-        print_shares(console, model.importance(), model.interactions())
+        print_shares(console, *shares_of(model).values())
         command = f"bochner explain {options.model} {options.file} --row 1"
         print_blocks(console, plain_text(f"For single predictions: {command}"))
     if options.out is not None:

@@ -8,6 +8,7 @@ import sys
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
+from io import TextIOWrapper
 from pathlib import Path
 from threading import Event, Thread
 from time import monotonic
@@ -299,6 +300,8 @@ def write_csv(frame: pd.DataFrame, path: Path | None, *, is_safe: bool = False) 
     if is_safe:
         frame = without_formulas(frame)
     if path is None or is_standard_output(path):
+        if isinstance(sys.stdout, TextIOWrapper):
+            sys.stdout.reconfigure(encoding="utf-8")  # As in files
         frame.to_csv(sys.stdout, index=False)
         return
     with replacing(path) as file:
@@ -307,7 +310,8 @@ def write_csv(frame: pd.DataFrame, path: Path | None, *, is_safe: bool = False) 
 
 def write_json(record: Mapping[str, object]) -> None:
     """Write a dictionary as JSON to standard output."""
-    sys.stdout.write(json.dumps(record, indent=2, ensure_ascii=False) + "\n")
+    is_unicode = "utf" in (sys.stdout.encoding or "").lower()
+    sys.stdout.write(json.dumps(record, indent=2, ensure_ascii=not is_unicode) + "\n")
 
 
 def check_folder(path: Path) -> None:

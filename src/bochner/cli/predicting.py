@@ -217,13 +217,13 @@ def _predictions(
         named = zip(model.classes_, probability.T, strict=True)
         return pd.DataFrame(columns | {f"p_{name}": values for name, values in named})
     assert isinstance(model, TableRegressor)  # The only other kind of table model
-    columns = {"prediction": np.asarray(model.predict(frame))}
+    of_rows = model.distributions(frame)
+    columns = {"prediction": of_rows.mean_and_std()[0]}
     if level is not None:
-        ends = model.predict_interval(frame, level)
-        columns |= zip(("lower", "upper"), ends, strict=True)
+        columns |= zip(("lower", "upper"), of_rows.interval(level), strict=True)
     if options.quantiles is not None:
         levels = _levels(options.quantiles)
-        quantiles = model.predict_quantiles(frame, list(levels.values()))
+        quantiles = of_rows.quantiles(np.array(list(levels.values())))
         columns |= {f"q{level}": quantiles[..., i] for i, level in enumerate(levels)}
     columns = {name: rounded(values, model.score_) for name, values in columns.items()}
     if not np.ndim(model.target_mean_):

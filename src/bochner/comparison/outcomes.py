@@ -267,6 +267,9 @@ def with_ends(
     model: BaseEstimator, X: object, level: float
 ) -> tuple[Array, Array | None, Array | None]:
     """Return predictions, and interval ends if the model has intervals or standard deviations."""
+    if hasattr(model, "distributions"):
+        of_rows = model.distributions(X)
+        return of_rows.mean_and_std()[0], *of_rows.interval(level)
     if hasattr(model, "predict_interval"):
         lower, upper = model.predict_interval(X, level)
         return as_array(model.predict(X)), as_array(lower), as_array(upper)

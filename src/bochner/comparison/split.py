@@ -16,7 +16,7 @@ from sklearn.model_selection import train_test_split
 
 from bochner._base.arrays import Floats, Index, as_array
 from bochner._base.number_texts import counted
-from bochner.files.columns import labels, read_column
+from bochner.files.columns import read_column
 from bochner.files.errors import InputError
 from bochner.tables import table_rows as copied_rows
 from bochner.tables.table_checks import (
@@ -212,7 +212,7 @@ def _chosen(
         if roles.group is None:
             raise InputError("--split group needs the column of the groups: add --group COLUMN.")
         group = side_column(frame, roles.group, "group")
-        numbers = np.unique(labels(group.raw, group.present), return_inverse=True)[1]
+        numbers = np.unique(group.texts(), return_inverse=True)[1]
         reason = f"groups by {roles.group!r} that are absent from the training rows"
         return kind, f"The test rows belong to {reason}.", roles.group, {"groups": numbers}
     by, why = roles.time, ""

@@ -27,6 +27,7 @@ from bochner.tables.encoder import read_columns
 from bochner.tables.sensitivity import VarianceShares
 from bochner.tables.table_checks import fingerprint
 from bochner.tables.table_classifier import TableClassifier
+from bochner.tables.table_model import TableModel
 from bochner.tables.table_regressor import TableRegressor
 
 if TYPE_CHECKING:
@@ -247,9 +248,8 @@ def extended_studies(
         )
         studies = [replace(s, outcomes=o) for s, o in zip(studies, outcomes, strict=True)]
     progress("computing the importance of columns")
-    if shares := within_time(lambda: (model.importance(), model.interactions()), until):
-        parts: dict[str, Any] = dict(zip(("importance", "interactions"), shares, strict=True))
-        return [replace(study, **parts) for study in studies], left_out
+    if shares := within_time(lambda: shares_of(model), until):
+        return [replace(study, **shares) for study in studies], left_out
     return list(studies), [*left_out, "importance of columns"]
 
 
@@ -269,7 +269,7 @@ def measured_studies(
     The attributes ``shared`` are equal in all studies.
     """
     if is_analysed:
-        shared |= {"importance": model.importance(), "interactions": model.interactions()}
+        shared |= shares_of(model)
     columns, studies = read_columns(split.X), list[Study]()
     time = split.column if split.kind == "time" else None
     outcomes = own_outcomes(model, split, level, seconds)
@@ -279,6 +279,12 @@ def measured_studies(
         own = {"leaks": suspects, "number": number, **shared}
         studies.append(Study(model, name, table, part, of_target, **own))
     return studies
+
+
+def shares_of(model: TableModel) -> dict[str, Any]:
+    """Return the importance of the columns of a model, and the interactions of the first ones."""
+    importance = model.importance()
+    return {"importance": importance, "interactions": model.interactions(importance)}
 
 
 def fit_facts(

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bochner._base.threads import single_threaded_blas
-from bochner.engines.partition_rows import Check, Executor, Names, PartitionedRows, refusal
+from bochner.engines.partition_rows import Executor, Names, refusal
 from bochner.features.chunks import Chunk, ChunkSum, Given, RowChunks, Total
 
 SAMPLE_ROWS = 100_000
@@ -86,11 +86,6 @@ class Collected(RowChunks):
             meta = DataFrame(columns=list(names))
         picked = partial(_picked, read, _chosen(lengths))
         return cls(executor, parts, read, lengths, _pass(executor, parts, picked, add), meta)
-
-    @classmethod
-    def of_partitioned(cls, rows: PartitionedRows, *, numeric: bool) -> "Collected":
-        """Return the checked ``rows``; targets are numbers if ``numeric``, otherwise labels."""
-        return cls.of(rows.executor, rows.parts, Check(rows.split, numeric))
 
     def validated(self, check: Callable[[Any, Any, Any, bool], Chunk]) -> "Collected":
         """Return the rows with their sample validated by an estimator's ``check``."""

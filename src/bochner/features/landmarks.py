@@ -117,12 +117,6 @@ def best_tol(exact: Array, left: Array, right: Array, values: Array) -> float:
     return float(_TOLERANCES[int(np.argmin(errors))])
 
 
-def leverage_scores(eigenvalues: Array, vectors: Array, ridge: float) -> Array:
-    r"""Return ridge leverage scores (n,), the diagonal of :math:`|K| (|K| + \lambda I)^{-1}`."""
-    size = np.abs(eigenvalues)
-    return np.asarray(vectors**2 @ (size / (size + ridge)))
-
-
 def tail_ridge(eigenvalues: Array, m: int) -> float:
     r"""Return the default ridge of leverage scores, :math:`\sum_{j > m} |\lambda_j| / m`."""
     size = np.sort(np.abs(eigenvalues))[::-1]
@@ -157,10 +151,11 @@ def chosen_rows(
     if rule == "uniform":
         return rng.choice(n, size=m, replace=False)
     eigenvalues, vectors = spectrum()
+    size = np.abs(eigenvalues)
     if rule == "pivoted":
-        return pivots((vectors * np.abs(eigenvalues)) @ vectors.T, m, rng)
+        return pivots((vectors * size) @ vectors.T, m, rng)
     ridge = tail_ridge(eigenvalues, m) if ridge is None else ridge
-    scores = leverage_scores(eigenvalues, vectors, ridge)
+    scores = vectors**2 @ (size / (size + ridge))  # The diagonal of |K| (|K| + ridge I)^-1
     return rng.choice(n, size=m, replace=False, p=scores / scores.sum())
 
 

@@ -69,7 +69,7 @@ class Column:
     is_category: bool = False
     clock: Stamps | None = None
     zone: str | None = None
-    memo: dict[str, Any] = field(default_factory=dict)
+    memo: dict[Any, Any] = field(default_factory=dict)
 
     @property
     def is_time_of_day(self) -> bool:
@@ -112,6 +112,13 @@ class Column:
         if zone is None or zone == self.zone:
             return self.clock[self.present]
         return clock_times(self.times(), zone)
+
+    def texts(self) -> npt.NDArray[np.object_]:
+        """Return the entries as text, see :func:`labels`; they are computed once."""
+        if "texts" not in self.memo:
+            self.memo["texts"] = labels(self.raw, self.present)
+        texts: npt.NDArray[np.object_] = self.memo["texts"]
+        return texts
 
     def infinite_rows(self) -> npt.NDArray[np.intp]:
         """Return the rows whose number is infinite or larger than `LARGEST_ENTRY`."""
@@ -236,9 +243,12 @@ def _present(raw: npt.NDArray[np.generic]) -> npt.NDArray[np.bool_]:
     if raw.dtype.kind in "fcmM":
         missing: npt.NDArray[np.bool_] = np.isnan(raw)
         return ~missing
-    entries = raw.tolist() if raw.dtype.kind == "O" else []
-    if set(map(type, entries)) <= {str}:
+    if raw.dtype.kind != "O":
         return np.ones(raw.shape[0], dtype=bool)
+    entries = raw.tolist()
+    if set(map(type, entries)) <= {str, float, type(None)}:
+        # Only NaN differs from itself
+        return np.array([entry is not None and entry == entry for entry in entries], dtype=bool)
     return np.array([not _is_missing(entry) for entry in entries], dtype=bool)
 
 

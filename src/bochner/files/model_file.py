@@ -106,9 +106,12 @@ def load(path: str | os.PathLike[str]) -> Any:
     expected = tensors.pop(_ANSWERS, None)
     try:
         model = decode(tree, tensors)
-        answers = try_out(model, file.stat().st_size)
+        answers: Any = try_out(model, file.stat().st_size)
         if expected is not None:
-            _check_equal(answers, expected)
+            least = 1e-5 * np.abs(expected).max(initial=0.0)  # Ten times the rounding of float32
+            is_alike = np.shape(answers) == expected.shape
+            if not (is_alike and np.allclose(answers, expected, 1e-3, least)):
+                raise ValueError("its predictions are not those of the model that was saved")
     except Exception as problem:  # Any exception type: the file is not trusted
         reason = f"{path} is not a sound model file: {one_line(problem)}"
         raise ModelFileError(reason) from problem
@@ -150,13 +153,6 @@ def try_out(model: object, n_bytes: int) -> Array | None:
         except Exception as problem:  # Any exception type: the file is not trusted
             raise ValueError(f"its parts do not fit together ({one_line(problem)})") from problem
     return np.concatenate([answer[:_MOST_NUMBERS] for answer in answers])
-
-
-def _check_equal(answers: Any, expected: Array) -> None:
-    """Raise ValueError unless answers are equal but for ten times the rounding of float32."""
-    least = 1e-5 * np.abs(expected).max(initial=0.0)
-    if np.shape(answers) != expected.shape or not np.allclose(answers, expected, 1e-3, least):
-        raise ValueError("its predictions are not those of the model that was saved")
 
 
 def _row(model: BaseEstimator, n_bytes: int) -> Any:

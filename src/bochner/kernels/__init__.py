@@ -37,7 +37,6 @@ from bochner.kernels.inner_product import Tanh as Tanh
 from bochner.kernels.linear import Constant as Constant
 from bochner.kernels.linear import Linear as Linear
 from bochner.kernels.linear import White as White
-from bochner.kernels.spectral_mixture import ModulatedWaves as ModulatedWaves
 from bochner.kernels.spectral_mixture import SpectralMixture as SpectralMixture
 from bochner.kernels.stationary import Anova as Anova
 from bochner.kernels.stationary import Cauchy as Cauchy

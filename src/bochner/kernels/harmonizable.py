@@ -186,10 +186,9 @@ class Harmonizable(Kernel):
         K = np.zeros((len(X), len(Y)))
         for component, spread in enumerate(as_array(self.spreads)):
             left, right = (w[:, None] * a for w, a in (self.windowed(Z, component) for Z in (X, Y)))
-            term = cdist(X * spread, Y * spread, "sqeuclidean")
-            term *= -0.5
-            np.exp(term, out=term)
-            term *= left @ right.T
+            term = left @ right.T
+            if spread.any():
+                term *= np.exp(-0.5 * cdist(X * spread, Y * spread, "sqeuclidean"))
             K += term
         return K
 

@@ -106,12 +106,6 @@ class Sampler:
                     f"class."
                 )
 
-    def moves_for(self, structure: Structure) -> tuple[Move, ...]:
-        """Return the moves of a round for frequencies of ``structure``."""
-        if structure.is_discrete and self.discrete_moves is not None:
-            return self.discrete_moves
-        return self.moves
-
 
 @dataclass(frozen=True, slots=True)
 class SamplerSettings:
@@ -242,8 +236,9 @@ def stages_of(rng: Generator, data: ScaledData, settings: SamplerSettings) -> li
 
 def chain_of(data: ScaledData, settings: SamplerSettings) -> Chain:
     """Return the chain with the likelihood of the data and the moves of the sampler."""
-    rows = data.rows(settings.n_threads)
-    moves = settings.sampler.moves_for(settings.structure)
+    rows, moves = data.rows(settings.n_threads), settings.sampler.moves
+    if settings.structure.is_discrete and settings.sampler.discrete_moves is not None:
+        moves = settings.sampler.discrete_moves
     if data.is_binary:
         return settings.model.chain_of_labels(rows, moves)
     return CollapsedChain(rows, settings.model.likelihood(), moves)

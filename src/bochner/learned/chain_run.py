@@ -49,7 +49,8 @@ class CollapsedChain:
         return info
 
     def draw(self, state: ChainState, info: Info, *, in_full: bool) -> ChainDraw:
-        draw = drawn(state.evidence, state.prior, density_of(info), in_full=in_full)
+        density = info["log_evidence" if "log_evidence" in info else "log_likelihood"]
+        draw = drawn(state.evidence, state.prior, density, in_full=in_full)
         return replace(draw, **self.likelihood.kept(state.latent))
 
     def rebuild(self, state: ChainState) -> None:
@@ -71,11 +72,6 @@ def _numbers_of(move: Move, report: Info) -> Info:
         if np.ndim(value):
             raise TypeError(f"{name} must return a dict of numbers, got {value!r} for {key!r}.")
     return report
-
-
-def density_of(info: Info) -> float:
-    """Return the log evidence of a round or, for labels, its log likelihood."""
-    return info["log_evidence"] if "log_evidence" in info else info["log_likelihood"]
 
 
 def adapt(steps: StepSizes, moves: Sequence[Move], info: Info) -> None:

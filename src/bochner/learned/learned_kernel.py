@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from bochner._base.arrays import Array, Index, Mask
 from bochner._base.registry import register
 from bochner.features.chunks import Units
-from bochner.kernels import Harmonizable, Kernel, ModulatedWaves, SpectralMixture
+from bochner.kernels import Harmonizable, Kernel, SpectralMixture
 from bochner.learned.basis import PLAIN, Basis
 from bochner.learned.chain_models import BANK
 from bochner.learned.chain_run import ChainRun
@@ -334,7 +334,7 @@ def spectral_mixture(*arrays: Array) -> SpectralMixture:
     return SpectralMixture(*(array.tolist() for array in arrays))
 
 
-def mean_of_waves(draws: Sequence[WaveFeatures], scaling: Scaling) -> ModulatedWaves | Harmonizable:
+def mean_of_waves(draws: Sequence[WaveFeatures], scaling: Scaling) -> Harmonizable:
     """Return the mean over draws of the kernels of their waves, on unscaled inputs."""
     frequencies = reduce(add, (waves_in_units(waves, scaling) for waves in draws))
     thinned = slice(None, None, -(-frequencies.n_frequencies // _MOST_WAVES))
@@ -344,11 +344,14 @@ def mean_of_waves(draws: Sequence[WaveFeatures], scaling: Scaling) -> ModulatedW
         # Weights of the thinned waves are increased to the same total.
         share = frequencies.n_frequencies / (len(omega) * len(draws))
         return _windows(modulation, share * frequencies.weight[thinned], omega, thinned)
-    weight = np.full(len(omega), 1.0 / len(omega))
     if modulation is None:
         modulation = CosineFactors.none(*frequencies.omega.shape)
-    arrays: tuple[Array, ...] = (weight, omega, modulation.v[thinned], modulation.phase[thinned])
-    return ModulatedWaves(*(array.tolist() for array in arrays))
+    # A cosine times a wave is a sum of two waves, which are equal where the amplitude is constant.
+    half = 0.5 * modulation.v[thinned]
+    varies = half.any(axis=1, keepdims=True)
+    factors = np.sqrt(np.where(varies, 0.5, 0.25) / len(omega)) * np.ones(2)
+    phases = np.where(varies, modulation.phase[thinned, None], 0.0) * [1.0, -1.0]
+    return Harmonizable(factors, np.stack([omega + half, omega - half], axis=1), phases=phases)
 
 
 def _windows(modulation: Amplitudes, weight: Array, omega: Array, thinned: slice) -> Harmonizable:

@@ -136,7 +136,7 @@ class LocallyStationaryRegressor(LocallyStationaryEstimator, LearnedRegression):
 
     Attributes
     ----------
-    kernel_ : ModulatedWaves, Harmonizable or SpectralMixture
+    kernel_ : Harmonizable or SpectralMixture
         Posterior mean of the kernel, in the original units of the inputs: a ``SpectralMixture`` if
         no amplitude varies.
     <learned>
@@ -213,7 +213,7 @@ class LocallyStationaryClassifier(LocallyStationaryEstimator, LearnedClassificat
     ----------
     classes_ : ndarray of shape (n_classes,)
         Labels in ascending order.
-    kernel_ : ModulatedWaves, Harmonizable or SpectralMixture
+    kernel_ : Harmonizable or SpectralMixture
         Posterior mean of the kernel, in the original units of the inputs: a ``SpectralMixture`` if
         no amplitude varies.
     <learned>

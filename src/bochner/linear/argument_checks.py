@@ -15,6 +15,7 @@ from sklearn.utils.validation import _check_sample_weight
 from bochner._base.arrays import FLOATS, Array, ArrayLike, MatrixLike, as_finite_scalar, as_scale
 from bochner._base.checks import check_rows_given, check_weights, labels, not_numbers, refuse_masked
 from bochner.engines.collected import Collected
+from bochner.engines.partition_rows import Check as CheckedPart
 from bochner.engines.partition_rows import PartitionedRows
 from bochner.features.chunks import NO_ROWS, ArrayChunks, Chunk, RowChunks, StreamChunks
 from bochner.features.parameters import (
@@ -48,11 +49,6 @@ def check_one_spread(return_std: object, return_cov: object) -> None:
         )
 
 
-def is_dask(X: object) -> bool:
-    """Return whether ``X`` is a Dask array or data frame."""
-    return type(X).__module__.partition(".")[0] in ("dask", "dask_expr")
-
-
 def _is_stream(X: object, y: ArrayLike | None) -> bool:
     """Return whether ``X`` is an iterable of chunks instead of an array, and ``y`` is ``None``."""
     array_like = any(hasattr(X, name) for name in ("shape", "__array__", "__dataframe__"))
@@ -71,7 +67,7 @@ def row_chunks(
 ) -> RowChunks:
     """Return the rows passed to ``fit`` as chunks, which are validated when they are read."""
     _refuse_unread(X)
-    if is_dask(X):
+    if type(X).__module__.partition(".")[0] in ("dask", "dask_expr"):
         from bochner.engines.dask import collect
 
         return collect(X, y, sample_weight, numeric=numeric).validated(check)
@@ -81,7 +77,8 @@ def row_chunks(
                 "Targets and weights of PartitionedRows are in the partitions: pass fit(rows), "
                 "without y and sample_weight."
             )
-        return Collected.of_partitioned(X, numeric=numeric).validated(check)
+        read = CheckedPart(X.split, numeric)
+        return Collected.of(X.executor, X.parts, read).validated(check)
     if not _is_stream(X, y):
         return ArrayChunks(check(X, y, sample_weight, True))
     if sample_weight is not None:

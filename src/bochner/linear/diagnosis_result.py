@@ -173,7 +173,9 @@ class Diagnosis:
     @property
     def advice(self) -> str:
         """Advice on the choice of an estimator, in which the kernel is called ``kernel``."""
-        return advise(self)
+        if not self.in_domain:
+            return self.domain_message
+        return " ".join(filter(None, (_what_to_use(self), _how_to_improve(self))))
 
     def __repr__(self) -> str:
         return page(self)
@@ -275,13 +277,6 @@ _MUCH_BETTER = 0.5
 
 # Effective rank per row above which few features cannot represent the kernel.
 _NEARLY_FULL_RANK = 0.5
-
-
-def advise(diagnosis: Diagnosis) -> str:
-    """Recommend an estimator in one to three sentences that call the kernel ``kernel``."""
-    if not diagnosis.in_domain:
-        return diagnosis.domain_message
-    return " ".join(filter(None, (_what_to_use(diagnosis), _how_to_improve(diagnosis))))
 
 
 def _what_to_use(diagnosis: Diagnosis) -> str:

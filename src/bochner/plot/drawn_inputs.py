@@ -10,7 +10,7 @@ from sklearn.base import BaseEstimator
 
 from bochner._base.arrays import Array, as_array
 from bochner._base.frames import as_frame, of_arrow
-from bochner.files.columns import Column, labels, read_column
+from bochner.files.columns import Column, read_column
 from bochner.learned.learned_kernel_fit import LearnedKernelEstimator
 
 if TYPE_CHECKING:
@@ -185,4 +185,4 @@ def drawn_values(column: Column) -> NDArray[Any]:
         return times
     if column.kind in ("numeric", "empty"):
         return as_array(column.values)
-    return labels(column.raw, column.present)
+    return column.texts()

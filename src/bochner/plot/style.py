@@ -8,6 +8,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from bochner._base.arrays import Array
+from bochner._base.checks import check_choice
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -136,13 +137,6 @@ def looks_of(names: list[str], looks: Mapping[str, Look] = METHODS) -> list[Look
     return [looks[name] if name in looks else next(free_looks) for name in names]
 
 
-def theme_called(name: str) -> Theme:
-    """Return a theme by its name, or raise ValueError."""
-    if name not in THEMES:
-        raise ValueError(f"theme must be one of {', '.join(map(repr, THEMES))}, got {name!r}.")
-    return THEMES[name]
-
-
 def parameters(theme: Theme) -> dict[str, Any]:
     """Return the matplotlib parameters (rcParams) of the style."""
     tick: dict[str, object] = {"labelsize": SMALL, "color": theme.ink, "minor.size": 0.0}
@@ -216,7 +210,7 @@ def styled(theme: str = "light") -> Iterator[Theme]:
     >>> axis.spines["top"].get_visible()
     False
     """
-    colors = theme_called(theme)
+    colors = THEMES[check_choice("theme", theme, THEMES)]
     try:
         import matplotlib as mpl
     except ImportError as error:

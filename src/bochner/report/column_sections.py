@@ -14,7 +14,7 @@ from bochner._base.arrays import as_array, times_of
 from bochner._base.names import listed
 from bochner._base.number_texts import may_be_years, number, percent
 from bochner.comparison.verdict import LEAST_PAIR, no_pairs, of_used_columns, sum_of_shares
-from bochner.files.columns import clock_times, labels
+from bochner.files.columns import clock_times
 from bochner.plot.effects import EffectDisplay
 from bochner.plot.rankings import SharesDisplay
 from bochner.report.html_blocks import (
@@ -217,7 +217,7 @@ def _computed(subject: Subject, names: Sequence[str]) -> tuple[Effect, str]:
         return effect, ""
     means = effect.mean.reshape(n_levels, -1)
     order = np.argsort(means[:, int(np.argmax(np.ptp(means, axis=0)))], kind="stable")
-    part, entries = most // 3, labels(column.raw, column.present)
+    part, entries = most // 3, column.texts()
     counts = np.array([np.sum(entries == level) for level in effect.values[0]])
     frequent = order[part:-part][np.argsort(-counts[order[part:-part]], kind="stable")[:part]]
     rows = np.sort(np.r_[order[:part], order[-part:], frequent])

@@ -415,7 +415,8 @@ def rendered(title: Title, heads: Sequence[Head], sections: Sequence[Section]) -
         loader=PackageLoader("bochner.report", "template"),
         autoescape=True,
         undefined=StrictUndefined,
-        finalize=_unbroken,
+        # Numbers of texts are typeset; markup and other types stay as they are.
+        finalize=lambda x: typeset(x) if isinstance(x, str) and not isinstance(x, Markup) else x,
         trim_blocks=True,
         lstrip_blocks=True,
     )
@@ -431,10 +432,3 @@ def rendered(title: Title, heads: Sequence[Head], sections: Sequence[Section]) -
         script_hash=base64.b64encode(hashlib.sha256(script.encode()).digest()).decode(),
     )
     return without_control(page)
-
-
-def _unbroken(value: object) -> Any:
-    """Typeset the numbers of a text; return markup and other types unchanged."""
-    if not isinstance(value, str) or isinstance(value, Markup):
-        return value
-    return typeset(value)

@@ -10,7 +10,7 @@ from scipy.stats import f as f_law
 from bochner._base.arrays import Array, as_array, times_of
 from bochner._base.names import listed
 from bochner._base.number_texts import counted, entries, number, percent, with_errors
-from bochner.files.columns import Column, labels
+from bochner.files.columns import Column
 from bochner.plot.drawn_inputs import drawn_values
 from bochner.plot.regression_errors import PredictionsDisplay, ResidualsDisplay
 from bochner.report.html_blocks import (
@@ -142,7 +142,7 @@ def _bins(column: Column) -> tuple[NDArray[np.intp], list[str]]:
         few = column.kind == "numeric" and len(np.unique(values)) <= _MOST_BINS
         texts = np.array(entries(values.tolist())) if few else None
     else:
-        texts = labels(column.raw, column.present)[column.present].astype(str)
+        texts = column.texts()[column.present].astype(str)
     found = _number_bins(values, column.kind == "date") if texts is None else _level_bins(texts)
     codes[column.present], names = found
     if missing.sum() >= _FEWEST_ROWS:

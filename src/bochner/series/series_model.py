@@ -257,11 +257,6 @@ class SeriesEvidence:
             model.parts, model.partners, self._weights, values, (self._lengths, self._which)
         )
 
-    @property
-    def is_regular(self) -> bool:
-        """Whether the times are regular and few values are unknown, so that fast loops apply."""
-        return self.regular is not None
-
     def values(self, thetas: Array) -> Array:
         """Return the log evidences (m,) at parameters (m, k)."""
         if self.regular is None:

@@ -322,7 +322,8 @@ def timed(times: Any, *, infer: bool = True) -> Times:
     if np.ndim(times) != 1 or not len(times):
         raise ValueError(f"Times must have shape (n,) with n > 0, got {np.shape(times)}.")
     has_index = hasattr(times, "get_indexer")  # A pandas index
-    if _are_numbers(times):
+    dtype = times.dtype if hasattr(times, "dtype") else np.asarray(times).dtype
+    if getattr(dtype, "kind", "O") in "iuf":
         numbers = as_array(np.asarray(times))
         if not np.isfinite(numbers).all():
             raise ValueError("Times must be finite; some are infinite or NaN.")
@@ -381,11 +382,6 @@ def steps(count: int) -> Times:
     """Return positions 0, 1, ... as times of ``count`` values."""
     numbers = np.arange(float(count))
     return Times(numbers, Timeline("steps", "none", float(count - 1), 1.0))
-
-
-def _are_numbers(times: object) -> bool:
-    dtype = times.dtype if hasattr(times, "dtype") else np.asarray(times).dtype
-    return getattr(dtype, "kind", "O") in "iuf"
 
 
 def _usual_step(numbers: Array) -> float | None:

@@ -180,17 +180,6 @@ def _gaussian_law(mean: Array, spread: Array) -> Law:
     return Elliptical(Chi(), tuple(mean.tolist()), factor)
 
 
-def _modulated_waves(kernel: kernels.ModulatedWaves, dim: int) -> SpectralMeasure:
-    v = np.asarray(kernel.modulations)
-    varying = v.any(axis=1)
-    # Varying amplitudes are sqrt(2) times the factors; constant ones have no phase.
-    mass = np.asarray(kernel.weights) * np.where(varying, 2.0, 1.0)
-    factors = CosineFactors(v, np.where(varying, np.asarray(kernel.phases), 0.0))
-    omega, total = np.asarray(kernel.frequencies), float(mass.sum())
-    law = Lattice(omega, mass / total, np.zeros(len(mass)), factor=factors)
-    return SpectralMeasure((Part(total, law),))
-
-
 def _mapped(kernel: kernels.Bilinear | kernels.OnColumns, dim: int) -> SpectralMeasure:
     maps = kernel.maps(dim)
     return closed_form(kernel.kernel, maps[0].shape[1]).mapped(*maps)
@@ -250,7 +239,6 @@ _CLOSED_FORMS: Mapping[type, Callable[[Any, int], SpectralMeasure]] = {
     kernels.DeltaGaussian: lambda kernel, dim: closed_form(
         kernels.Gaussian(kernel.tau1) - kernels.Gaussian(kernel.tau2), dim
     ),
-    kernels.ModulatedWaves: _modulated_waves,
     kernels.Sum: lambda kernel, dim: reduce(add, (closed_form(k, dim) for k in kernel.terms)),
     kernels.Product: lambda kernel, dim: reduce(mul, (closed_form(k, dim) for k in kernel.factors)),
     kernels.Scaled: lambda kernel, dim: kernel.factor * closed_form(kernel.kernel, dim),

@@ -2,14 +2,13 @@
 
 from dataclasses import dataclass, replace
 from functools import reduce
-from itertools import pairwise, product
+from itertools import islice, product
 from operator import add
 
 import numpy as np
 
 from bochner._base.arrays import Array
 from bochner.spectral.feature_factors import Amplitudes
-from bochner.spectral.hadamard import Matrix
 from bochner.spectral.laws import BlockLaw, Draw, Law, NoMeasureError
 from bochner.spectral.schemes import Scheme
 
@@ -47,7 +46,8 @@ def draw_jointly(
     if len(in_blocks) == len(laws):
         # One joint layout, so that a single quasi-random sequence fills all laws.
         layout = tuple(block for law in in_blocks for block in law.layout)
-        omegas = _assembled(in_blocks, scheme.sample(layout, m, rng))
+        blocks = iter(scheme.sample(layout, m, rng))
+        omegas = [law.assemble(list(islice(blocks, len(law.layout)))) for law in in_blocks]
         draws = [Draw(omega, np.ones(m), np.zeros(m)) for omega in omegas]
     else:
         streams = rng.spawn(len(laws))
@@ -66,14 +66,6 @@ def reflected(laws: tuple[Law, ...], draws: list[Draw], rng: np.random.Generator
         signs = rng.choice((-1.0, 1.0), len(draws[index].ratio))
         draws[index] = draws[index].reflected(signs)
     return draws
-
-
-def _assembled(laws: list[BlockLaw], blocks: list[Matrix]) -> list[Matrix]:
-    ends = np.cumsum([0, *(len(law.layout) for law in laws)])
-    return [
-        law.assemble(blocks[start:stop])
-        for law, (start, stop) in zip(laws, pairwise(ends), strict=True)
-    ]
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -300,10 +300,6 @@ class Amplitudes(FeatureFactor):
     def fits(self, dim: int, dim_right: int) -> bool:
         return (dim, dim_right) == 2 * self.mu.shape[2:]
 
-    @property
-    def _arrays(self) -> tuple[Array, ...]:
-        return tuple(getattr(self, field.name) for field in fields(self))
-
     def joined(self, other: "Amplitudes | CosineFactors") -> "Amplitudes":
         first, second = self, Amplitudes.of(other)
         sizes = list(map(max, first._sizes, second._sizes))
@@ -316,7 +312,7 @@ class Amplitudes(FeatureFactor):
         return as_array(self.mu.reshape(-1, self.mu.shape[2]))
 
     def rearranged(self, order: NDArray[np.intp]) -> "Amplitudes":
-        return Amplitudes(self.index[order], *self._arrays[1:])
+        return replace(self, index=self.index[order])
 
     def mapped(self, left: Array) -> "Amplitudes":
         window = np.einsum("ij,gjk->gik", left, self.window)

@@ -14,7 +14,7 @@ from scipy.special import ndtri
 
 from bochner._base.arrays import Array, as_array
 from bochner._base.names import naming
-from bochner.files.columns import KIND_NAMES, Column, labels
+from bochner.files.columns import KIND_NAMES, Column
 from bochner.tables.cycles import CycleName, cycle_names, encode_cycles, varying_cycles
 from bochner.tables.level_means import Removal, level_scores
 from bochner.tables.text_parts import TextParts
@@ -156,7 +156,7 @@ def add_means(state: State, column: Column, targets: Array, clip: float, removal
 def recurs(column: Column) -> bool:
     """Return whether nearly all texts of a column are those of levels with enough rows."""
     _, which, counts = np.unique(
-        labels(column.raw, column.present)[column.present], return_inverse=True, return_counts=True
+        column.texts()[column.present], return_inverse=True, return_counts=True
     )
     return bool(np.mean(counts[which] < _FEWEST_OF_LEVEL) < _LEAST_RARE)
 
@@ -165,7 +165,7 @@ def with_parts(state: State, column: Column, parts: TextParts) -> State:
     """Return the state of a text column or identifier with the features of its parts."""
     if state.get("n_rare"):
         return State(**{**state, "parts": parts})
-    texts = labels(column.raw, column.present)[column.present].tolist()
+    texts = column.texts()[column.present].tolist()
     counts = Counter(texts)
     # Levels of few rows have no feature, so that new texts are encoded like them.
     levels = [level for level in state.get("levels", []) if counts[level] >= _FEWEST_OF_LEVEL]
@@ -220,8 +220,7 @@ def cycle_places(state: State) -> NDArray[np.intp]:
 def values_of(state: State, column: Column) -> Array:
     """Convert the entries of a column that the state can read to numbers (n,)."""
     if state["kind"] == "text":
-        text = labels(column.raw, column.present)
-        return as_array(codes_of(text, state["levels"]))
+        return as_array(level_codes(column, state["levels"]))
     if "fill" in state:
         return np.where(column.present, column.values, state["fill"]).astype(np.float64)
     return np.zeros(column.raw.shape[0])
@@ -241,8 +240,7 @@ def encode(state: State, column: Column, out_of_fold: Array | None = None) -> Ar
         if out_of_fold is None:
             learned_means = as_array(list(state["means"].values()))
             means = np.vstack([learned_means, np.zeros(learned_means.shape[1])])
-            text = labels(column.raw, column.present)
-            out_of_fold = means[codes_of(text, list(state["means"]))]
+            out_of_fold = means[level_codes(column, list(state["means"]))]
         return np.hstack([levels, out_of_fold, parts])
     features = [np.empty((column.raw.shape[0], 0))]
     if points := state.get("points"):
@@ -261,6 +259,14 @@ def codes_of(text: NDArray[np.generic], levels: list[str]) -> NDArray[np.intp]:
     code = {level: position for position, level in enumerate(levels)}
     codes = map(code.get, text.tolist(), repeat(len(code)))
     return np.fromiter(codes, dtype=np.intp, count=text.size)
+
+
+def level_codes(column: Column, levels: list[str]) -> NDArray[np.intp]:
+    """Return the codes of the entries of a column, computed once for encoders of equal levels."""
+    if (key := tuple(levels)) not in column.memo:
+        column.memo[key] = codes_of(column.texts(), levels)
+    codes: NDArray[np.intp] = column.memo[key]
+    return codes
 
 
 def grid(
@@ -369,8 +375,8 @@ def has_codes(state: State) -> bool:
 
 def _levels(state: State, column: Column) -> tuple[Array, NDArray[np.bool_]]:
     """Return codes or scores (n,), and a mask (n,) of levels that did not occur in the fit."""
-    text, levels = labels(column.raw, column.present), state["levels"]
-    codes = codes_of(text, levels)
+    levels = state["levels"]
+    codes = level_codes(column, levels)
     if "parts" in state:
         scores, is_known = state["parts"](column)
         return scores[:, 0], column.present & ~is_known & (codes == len(levels))
@@ -378,4 +384,4 @@ def _levels(state: State, column: Column) -> tuple[Array, NDArray[np.bool_]]:
     if state["n_rare"] and "means" not in state:
         return as_array(codes), np.zeros(len(codes), dtype=bool)
     known = [*levels, *state.get("means", {})]
-    return as_array(codes), column.present & (codes_of(text, known) == len(known))
+    return as_array(codes), column.present & (level_codes(column, known) == len(known))

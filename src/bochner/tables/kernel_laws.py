@@ -131,13 +131,16 @@ def exact(
     scored: Scored,
     n_threads: int,
     learned_from: int | None = None,
-) -> tuple[KernelLaw, LeaveOneOutPredictions]:
+    growth: Array | float = 1.0,
+) -> tuple[KernelLaw, LeaveOneOutPredictions, Array | float]:
     """Return the exact posterior of rows, scored ones last, and its left-out predictions.
 
-    The law of a kernel that was learned from one half of a search has no factor of variances.
+    Variances at landmarks are greater than those of all rows: the factor by which they are comes
+    third. A kernel that was learned from one half of a search only scores the other half: its law
+    has no factor of variances, and its variances grow by the given factor.
     """
     inputs, observed = rows.columns(columns), scored.observed
-    lower = _cholesky(learned, inputs, n_threads)
+    lower = _cholesky(learned, inputs, n_threads, _FEW if learned_from is None else 0)
     # Predictions of a constant target of one measure the effect of the change in the mean target
     # that leaving out an observation causes.
     targets = np.column_stack((inputs.Y, np.ones(len(inputs)))).astype(lower.dtype)
@@ -154,29 +157,23 @@ def exact(
     in_signal = slice(None) if learned_from is None else scored.part == learned_from
     signal = np.mean(squares[in_signal], axis=0)
     factor: Floats = np.empty((0, 0))
-    if n_landmarks:
-        landmarks, is_exact = inputs.X[:n_landmarks], n_landmarks == len(inputs)
-        sums = np.empty((0, 0))
-        if not is_exact:
-            sums = summed_products(learned, inputs, landmarks, n_threads)[0]
-        # The kernel of one half of a search only scores the other half.
-        if learned_from is None:
-            # All rows are landmarks: the factor follows from the Cholesky factor of the fit.
-            factor64 = (
-                as_array(lapack.dtrtri(lower, lower=1)[0].T)
-                if is_exact
-                else _factor(learned, landmarks, sums)
-            )
-            factor = _stored(learned, inputs.X[-_FEW_CHECKED:], inputs.X, factor64)
-        if not is_exact and rows.groups is None:
-            relative = left_out_latent(learned, inputs, sums, observed)
-            relative += learned.alpha / observed.weights
+    if n_landmarks == len(inputs):
+        # All rows are landmarks: the factor follows from the Cholesky factor of the fit.
+        factor64 = as_array(lapack.dtrtri(lower, lower=1)[0].T)
+        factor = _stored(learned, inputs.X[-_FEW_CHECKED:], inputs.X, factor64)
+    elif n_landmarks:
+        landmarks = inputs.X[:n_landmarks]
+        sums = summed_products(learned, inputs, landmarks, n_threads)[0]
+        factor64 = _factor(learned, landmarks, sums)
+        factor = _stored(learned, inputs.X[-_FEW_CHECKED:], inputs.X, factor64)
+        if rows.groups is None:
+            latent = left_out_latent(learned, inputs, sums, observed)
+            growth = (latent + learned.alpha / observed.weights) / relative
     law = KernelLaw(name, learned, columns, coef, factor, signal)
     means = rows.Y[observed.cell] + observed.deviations - residuals
-    variances = signal * relative[:, None]
-    return law, LeaveOneOutPredictions(
-        means, variances, np.broadcast_to(signal * learned.alpha, means.shape)
-    )
+    variances = signal * (growth * relative)[:, None]
+    noise = np.broadcast_to(signal * learned.alpha, means.shape)
+    return law, LeaveOneOutPredictions(means, variances, noise), growth
 
 
 def _left_out(
@@ -193,8 +190,8 @@ def _left_out(
     return residuals, latent[observed.cell] + alpha / observed.weights
 
 
-def _cholesky(learned: LearnedKernel, rows: Rows, n_threads: int) -> Floats:
-    """Return the Cholesky factor (n, n) of the targets' covariance, if possible in float32."""
+def _cholesky(learned: LearnedKernel, rows: Rows, n_threads: int, few: int) -> Floats:
+    """Return the Cholesky factor (n, n) of the targets' covariance, of many rows in float32."""
 
     def covariance(dtype: DTypeLike) -> NDArray[Any]:
         """Return the upper triangle of the matrix, with zeros below, which must be finite."""
@@ -208,7 +205,7 @@ def _cholesky(learned: LearnedKernel, rows: Rows, n_threads: int) -> Floats:
         matrix[np.diag_indices(len(rows))] += learned.alpha / rows.weights
         return matrix
 
-    is_single = len(rows) > _FEW and learned.alpha >= LEAST_SINGLE
+    is_single = len(rows) > few and learned.alpha >= LEAST_SINGLE
     for factored in (*[lapack.spotrf][:is_single], lapack.dpotrf):
         # The factor replaces the matrix: with 16,500 rows each takes one or two gigabytes.
         matrix = covariance(np.float32 if factored is lapack.spotrf else np.float64)

@@ -398,16 +398,16 @@ class Learner:
             if is_part_better(kernels.full, trial.columns, plan, self.n_threads):
                 rows, scored = plan.rows_of_part()
                 of_part = (trial.name, kernels.full, rows, trial.columns)
-                return exact(*of_part, plan.n_variance, scored, self.n_threads)
+                return exact(*of_part, plan.n_variance, scored, self.n_threads)[:2]
             sizes, more = (plan.n_landmarks, plan.n_variance), (plan.elsewhere, self._end())
             return on_landmarks(*arguments, sizes, plan.scored, self.n_threads, *more)
-        law, left_out = exact(*arguments, plan.n_variance, plan.scored, self.n_threads)
+        law, left_out, growth = exact(*arguments, plan.n_variance, plan.scored, self.n_threads)
         left_out = LeaveOneOutPredictions(*map(np.array, left_out))
         for part, kernel in zip((FIRST, SECOND), kernels.halves, strict=True):
             in_other_half = plan.scored.part == FIRST + SECOND - part
             if in_other_half.any():
-                of_half = (trial.name, kernel, plan.rows, trial.columns, plan.n_variance)
-                _, by_half = exact(*of_half, plan.scored, self.n_threads, part)
+                of_half = (trial.name, kernel, plan.rows, trial.columns, 0)
+                _, by_half, _ = exact(*of_half, plan.scored, self.n_threads, part, growth)
                 for values, new_values in zip(left_out, by_half, strict=True):
                     values[in_other_half] = new_values[in_other_half]
         return law, left_out

@@ -239,21 +239,22 @@ class TableModel(BaseEstimator, ABC):
         """
         return self._dependence(self._output_unit()).importance()
 
-    def interactions(self) -> VarianceShares:
+    def interactions(self, importance: VarianceShares | None = None) -> VarianceShares:
         """Return the share of the variance of predictions due to interactions of two columns.
 
         The superset importance of Liu and Owen ("Estimating mean dimensionality of analysis of
         variance decompositions", 2006), E[(f(x) - f(x with a) - f(x with b) + f(x with both))²] /
         (4 Var f(x)), where "x with a" has the value of column a of another row.
         It is zero if the effects of both columns are additive. Pairs are formed from the eight most
-        important columns, without columns whose share is at most one per cent.
+        important columns, without columns whose share is at most one per cent. The result of
+        :meth:`importance`, which determines them, is computed unless given as ``importance``.
         """
-        return self._dependence(self._output_unit()).interactions()
+        return self._dependence(self._output_unit()).interactions(importance)
 
     def effect(self, *columns: str, n_values: int = 24) -> Effect:
         """Return the partial dependence of predictions on one column, or on a grid of two columns.
 
-        Predictions are averaged over the background rows with the column set to each value
+        Predictions are averaged over 500 background rows with the column set to each value
         (Friedman, "Greedy function approximation", 2001). The averages have one column per class,
         or per target if there are several. Columns of an array have the names x0, x1, ... If the
         background rows have more than ``n_values`` different values, numbers at evenly spaced ranks

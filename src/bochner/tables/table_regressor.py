@@ -28,6 +28,7 @@ from bochner.tables.table_model import TableModel
 from bochner.tables.table_predictions import (
     TRANSFORMATIONS,
     NumberPredictor,
+    RowDistributions,
     ScaledTargets,
     Transformation,
     expected_error,
@@ -269,11 +270,11 @@ class TableRegressor(RegressorMixin, TableModel):
         ``return_cov`` are true.
         """
         check_one_spread(return_std, return_cov)
+        if return_std:
+            return self.distributions(X, sample_weight).mean_and_std()
         rows, weight = self._weighted_rows(X, sample_weight)
         if return_cov:
             return self._predictor.covariances(rows, weight)
-        if return_std:
-            return self._predictor.predictive(rows, weight).mean_and_std()
         return self._predictor.mean(rows, weight)
 
     def predict_interval(
@@ -289,8 +290,7 @@ class TableRegressor(RegressorMixin, TableModel):
         left-out residuals than there are. ``sample_weight`` (n,) is as in :meth:`predict`.
         """
         level = as_level(level)
-        rows, weight = self._weighted_rows(X, sample_weight)
-        return self._predictor.predictive(rows, weight).interval(level)
+        return self.distributions(X, sample_weight).interval(level)
 
     def predict_quantiles(
         self,
@@ -307,8 +307,7 @@ class TableRegressor(RegressorMixin, TableModel):
         as in :meth:`predict`.
         """
         chosen = as_levels(levels)
-        rows, weight = self._weighted_rows(X, sample_weight)
-        return self._predictor.predictive(rows, weight).quantiles(chosen)
+        return self.distributions(X, sample_weight).quantiles(chosen)
 
     def sample(
         self,
@@ -325,8 +324,17 @@ class TableRegressor(RegressorMixin, TableModel):
         as in :meth:`predict`.
         """
         count, (rng,) = as_count("n_samples", n_samples), generators(random_state, 1)
-        rows, weight = self._weighted_rows(X, sample_weight)
-        return self._predictor.predictive(rows, weight).sample(count, rng)
+        return self.distributions(X, sample_weight).sample(count, rng)
+
+    def distributions(
+        self, X: MatrixLike, sample_weight: ArrayLike | None = None
+    ) -> RowDistributions:
+        """Return the predictive distributions of rows, of which the other methods return parts.
+
+        ``mean_and_std()``, ``interval(level)``, ``quantiles(levels)`` and ``sample(count, rng)`` of
+        the result are those of the model, and the rows are encoded and predicted only once.
+        """
+        return self._predictor.predictive(*self._weighted_rows(X, sample_weight))
 
     def _weighted_rows(
         self, X: MatrixLike, sample_weight: ArrayLike | None

@@ -344,7 +344,8 @@ def _in_order_of_entries(
                 "same target, and each counts as independent. Errors and intervals are too small "
                 "if they are one observation: drop them, or pass its number as groups."
             )
-    return entry_order(columns, targets)
+    codes = [_ranks(column) for column in columns]
+    return np.lexsort((*targets.T[::-1], *codes[::-1]))  # By entries, then by targets
 
 
 def _per_row(name: str, X: Any, entries_or_name: Any, n_samples: int) -> NDArray[np.generic] | None:
@@ -417,12 +418,6 @@ def row_keys(columns: Sequence[Column], target: NDArray[np.float64]) -> Keys:
 def entry_hashes(columns: Sequence[Column], target: NDArray[np.float64]) -> list[Keys]:
     """Return a hash (n,) of the entries of each column and target (n, t)."""
     return [*map(_numbers, columns), *map(bits, target.T)]
-
-
-def entry_order(columns: Sequence[Column], target: NDArray[np.float64]) -> NDArray[np.intp]:
-    """Return an order (n,) of rows by their entries, then by their targets (n, t)."""
-    codes = [_ranks(column) for column in columns]
-    return np.lexsort((*target.T[::-1], *codes[::-1]))
 
 
 def _ranks(column: Column) -> NDArray[np.intp]:

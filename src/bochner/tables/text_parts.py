@@ -18,7 +18,7 @@ from sklearn.utils.extmath import randomized_svd
 from bochner._base.arrays import Array, as_array
 from bochner._base.registry import register
 from bochner._base.threads import threads_of_trees
-from bochner.files.columns import Column, labels
+from bochner.files.columns import Column
 
 _SIZES = (3, 4)
 """Numbers of characters of the parts, as in skrub: shorter ones are in most texts, longer in
@@ -107,7 +107,7 @@ class TextParts:
 
 def _texts(column: Column) -> NDArray[np.object_]:
     """Return the entries (n,) of a column as text, empty where missing."""
-    texts = labels(column.raw, column.present)
+    texts = column.texts().copy()
     texts[~column.present] = ""
     return texts
 
