@@ -145,7 +145,7 @@ def lines_below(folder: Path) -> int:
     return sum(path.read_bytes().count(b"\n") for path in folder.rglob("*.py"))
 
 
-LINES, FILES_AT_MOST, TEST_LINES = 72_800, 340, 58_600
+LINES, FILES_AT_MOST, TEST_LINES = 72_600, 340, 58_600
 """Lines and files of the package and lines of its tests: what one person can know."""
 
 LONGEST = 450

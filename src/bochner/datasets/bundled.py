@@ -75,16 +75,7 @@ def table_file(name: str) -> Traversable:
 
 
 def load(name: str) -> Dataset:
-    """Return a bundled table as arrays.
-
-    Parameters
-    ----------
-    name : {"gapminder", "mauna_loa_co2_weekly", "seattle_weather"}
-
-    Raises
-    ------
-    ValueError
-        If the name is unknown.
+    """Return a bundled table as arrays, by its name as in :func:`table_file`.
 
     Examples
     --------

@@ -133,8 +133,9 @@ def read_column(name: str, series: Any, *, keep_text: bool = False) -> Column:
     Categories become text. Text becomes dates if every entry is an ISO 8601 date or time, unless
     ``keep_text`` holds or the column is categorical.
     """
-    is_category = getattr(getattr(series, "dtype", None), "categories", None) is not None
-    zone, clock = series_zone(series), None
+    dtype, clock = getattr(series, "dtype", None), None
+    is_category = getattr(dtype, "categories", None) is not None
+    zone = zone_name(getattr(dtype, "tz", None) or getattr(dtype, "time_zone", None))
     raw = _as_array(series, is_category) if zone is None else series_in_utc(series)
     present = _present(raw)
     if raw.dtype.kind == "O" and set(map(type, raw[present])) == {time}:
@@ -356,12 +357,6 @@ def entry_in_utc(entry: object) -> Any:
     if isinstance(entry, datetime) and entry.tzinfo is not None:
         return entry.astimezone(UTC).replace(tzinfo=None)
     return entry
-
-
-def series_zone(series: pd.Series) -> str | None:
-    """Return the name of the time zone in the type of a pandas or polars series, or None."""
-    dtype = getattr(series, "dtype", None)
-    return zone_name(getattr(dtype, "tz", None) or getattr(dtype, "time_zone", None))
 
 
 def series_in_utc(series: pd.Series) -> Stamps:

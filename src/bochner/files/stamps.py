@@ -224,13 +224,6 @@ def _mask(days: Container[int]) -> str:
     return "".join(str(int(day in days)) for day in range(7))
 
 
-def is_clockwork(offset: object) -> bool:
-    """Return whether an offset is a fixed duration; days of a zone have 23 to 25 hours."""
-    import pandas as pd
-
-    return isinstance(offset, pd.offsets.Tick) and not isinstance(offset, pd.offsets.Day)
-
-
 def dates_from(first: pd.Timestamp, offset: Any, **end: Any) -> pd.DatetimeIndex:
     """Return ``pandas.date_range`` from a date, at the same local time where the zone allows.
 
@@ -238,8 +231,10 @@ def dates_from(first: pd.Timestamp, offset: Any, **end: Any) -> pd.DatetimeIndex
     """
     import pandas as pd
 
-    zone = first.tz
-    if zone is None or is_clockwork(offset):
+    zone, offsets = first.tz, pd.offsets
+    # A fixed duration; days of a zone have 23 to 25 hours.
+    is_fixed = isinstance(offset, offsets.Tick) and not isinstance(offset, offsets.Day)
+    if zone is None or is_fixed:
         return pd.date_range(first, freq=offset, **end)
     clock: dict[str, Any] = {
         name: bound.tz_localize(None) if isinstance(bound, pd.Timestamp) else bound

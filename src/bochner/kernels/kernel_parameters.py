@@ -191,8 +191,7 @@ class NamedParameters:
         return self
 
     def __repr__(self) -> str:
-        named: tuple[Field[Any], ...] = fields(self) if is_dataclass(self) else ()
-        values = [f"{each.name}={_shown_value(getattr(self, each.name))}" for each in named]
+        values = [f"{name}={_shown_value(value)}" for name, value in _fields(self).items()]
         return f"{type(self).__name__}({', '.join(values)})"
 
 

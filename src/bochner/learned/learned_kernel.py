@@ -345,7 +345,7 @@ def mean_of_waves(draws: Sequence[WaveFeatures], scaling: Scaling) -> Harmonizab
         share = frequencies.n_frequencies / (len(omega) * len(draws))
         return _windows(modulation, share * frequencies.weight[thinned], omega, thinned)
     if modulation is None:
-        modulation = CosineFactors.none(*frequencies.omega.shape)
+        modulation = CosineFactors(0.0 * frequencies.omega, np.zeros(frequencies.n_frequencies))
     # A cosine times a wave is a sum of two waves, which are equal where the amplitude is constant.
     half = 0.5 * modulation.v[thinned]
     varies = half.any(axis=1, keepdims=True)

@@ -58,11 +58,6 @@ class WaveSum:
     centre: Array | None = None  # (N, d)
     decay: Array | None = None  # (N, d): t, zero along inputs without a window
 
-    def acts_on(self, i: int) -> NDArray[np.bool_]:
-        """Return a mask (N,) of the terms that depend on input ``i``."""
-        moves: NDArray[np.bool_] = self.omega[:, i] != 0.0
-        return moves if self.decay is None else moves | (self.decay[:, i] != 0.0)
-
     def factors(
         self, X: Array, i: int, which: Index | slice = slice(None)
     ) -> NDArray[np.complex128]:

@@ -119,7 +119,12 @@ class _Waves:
     def averaged_out(self, X: Array, i: int) -> Array:
         """Return the function minus its average over the values of input ``i``, of shape (n,)."""
         # Terms that do not depend on the input do not change by averaging.
-        active = np.flatnonzero(self.waves.acts_on(i))
+        decay = self.waves.decay
+        active = np.flatnonzero(
+            self.waves.omega[:, i]
+            if decay is None
+            else (self.waves.omega[:, i] != 0.0) | (decay[:, i] != 0.0)
+        )
         along = self.waves.factors(X, i, active)
         # A term's average over one input is the average of that factor times the other factors.
         rest = self.waves.terms(X, active, without=i) * (along - along.mean(axis=0))

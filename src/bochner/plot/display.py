@@ -212,7 +212,8 @@ def to_svg(
             f"{type(picture).__name__}."
         )
     usual = picture.describe() if hasattr(picture, "describe") else str(figure.get_label() or "")
-    title = title or _title(figure)
+    labels = (text for ax in figure.axes[:1] for text in (ax.get_ylabel(), ax.get_xlabel()))
+    title = title or " against ".join(filter(None, labels)) or "picture"
     description = description or usual or title
     prefix = "b" + hashlib.sha256(f"{title}\n{description}".encode()).hexdigest()[:10]
     body = _NOT_DRAWN.sub("", _saved(figure, prefix))
@@ -243,8 +244,3 @@ def _saved(figure: "Figure", salt: str) -> str:
         mpl.rcParams.update({"svg.fonttype": "none", "svg.hashsalt": salt})
         figure.savefig(buffer, format="svg", metadata={"Date": None}, **options)
     return buffer.getvalue()
-
-
-def _title(figure: "Figure") -> str:
-    labels = [(axis.get_ylabel(), axis.get_xlabel()) for axis in figure.axes[:1]]
-    return " against ".join(label for each in labels for label in each if label) or "picture"

@@ -119,7 +119,8 @@ def _forecasts(
         filled = np.where(np.isfinite(observed), observed, columns["predicted"])
         columns["log_density"] = np.asarray(alone.log_density(filled, inputs, times=where))
         quantiles = np.asarray(alone.predict_quantiles(where, _LEVELS, inputs))
-        columns["crps"] = ranked_probability_score(observed, quantiles)
+        gaps = observed[:, None] - quantiles
+        columns["crps"] = 2.0 * np.maximum(_LEVELS * gaps, (_LEVELS - 1.0) * gaps).mean(axis=1)
         forecasts[name] = columns
     return forecasts
 
@@ -146,12 +147,6 @@ def symmetric_errors(observed: Array, predicted: Array) -> Array:
     """Return absolute errors (n,) in per cent of the mean size of both values, zero for zeros."""
     size = 0.5 * (np.abs(observed) + np.abs(predicted))
     return as_array(100.0 * np.abs(observed - predicted) / np.where(size == 0.0, 1.0, size))
-
-
-def ranked_probability_score(observed: Array, quantiles: Array) -> Array:
-    """Return the CRPS (n,) of values (n,) from quantiles (n, q) at ``_LEVELS`` (q,)."""
-    gaps = observed[:, None] - quantiles
-    return as_array(2.0 * np.maximum(_LEVELS * gaps, (_LEVELS - 1.0) * gaps).mean(axis=1))
 
 
 def _inputs(X: object, rows: slice) -> Any:

@@ -244,7 +244,10 @@ class EstimatorLaw(ResidualLaw):
                 fault = "NaN or infinite numbers"
             elif np.abs(values).max(initial=0.0) > LARGEST_TARGET:
                 fault = f"numbers beyond {LARGEST_TARGET:g} in size"
-            elif len(shape) == 2 and not _are_probabilities(values):
+            elif len(shape) == 2 and (
+                values.min(initial=0.0) < 0.0
+                or (np.abs(values.sum(axis=1) - 1.0) > _SUM_ERROR).any()
+            ):
                 fault = "rows that are negative or do not sum to one"
             if fault:
                 expected = "probabilities" if len(shape) == 2 else "finite numbers"
@@ -254,11 +257,6 @@ class EstimatorLaw(ResidualLaw):
                 )
             outputs.append(as_array(values.reshape(len(X), -1)))
         return np.hstack(outputs)
-
-
-def _are_probabilities(values: NDArray[Any]) -> bool:
-    sums = values.sum(axis=1)
-    return bool((values >= 0.0).all() and (np.abs(sums - 1.0) <= _SUM_ERROR).all())
 
 
 def _log_odds(probabilities: Array) -> Array:
