@@ -1,6 +1,7 @@
 """Rows without a target, duplicates, and columns made of the target, in files of the command."""
 
 import json
+from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
@@ -8,6 +9,8 @@ import pytest
 from cli.command import SMALL, bochner, fit, labelled, refusal, table, write
 
 import bochner as library
+from bochner.cli.predicting import _groups
+from bochner.comparison.outcomes import Outcome
 
 
 def fitted(folder, frame, *options):
@@ -96,3 +99,10 @@ def test_python_names_the_rows_without_target(tmp_path):
         library.TableClassifier().fit(X, y.gt(0.0).map(str).where(y.notna()))
     with pytest.raises(ValueError, match=named + r" and report\("):
         model.report(X, y)
+
+
+def test_groups_are_those_of_rows_whose_target_is_known():
+    frame, outcome = pd.DataFrame({"g": list("abab")}), Outcome(np.array([3.0, 5.0]), np.zeros(2))
+    fresh = SimpleNamespace(frame=frame, rows_with_targets=np.array([1, 2]))
+    groups = _groups(outcome, fresh, "g")
+    assert {name: part.y.tolist() for name, part in groups.items()} == {"a": [5.0], "b": [3.0]}

@@ -12,7 +12,6 @@ from bochner.comparison import study as studies
 from bochner.comparison.outcomes import (
     LIKE,
     Outcome,
-    _area,
     by_kind,
     mean_score,
     outcome,
@@ -51,13 +50,6 @@ def study(**outcomes):
     facts = studies.table_facts(frame, "t.csv")
     split = Split(frame, own.y, frame, own.y, "regression")
     return studies.Study(None, "price", facts, split, named, NONE, NONE)
-
-
-def test_errors_of_areas_are_those_of_repeated_samples_of_unequal_classes():
-    rng, is_class = np.random.default_rng(2), np.arange(220) < 20
-    scores = [_area(is_class, rng.normal(size=220) + is_class) for _ in range(100)]
-    spread = np.std([score.value for score in scores])
-    assert np.mean([score.std_error for score in scores]) == pytest.approx(spread, rel=0.2)
 
 
 @pytest.mark.thorough

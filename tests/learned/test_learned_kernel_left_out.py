@@ -53,7 +53,6 @@ def of_one_chain(model, index):
     return one
 
 
-@pytest.mark.thorough
 def test_error_and_scale_are_those_of_left_out_rows():
     model, block = fitted(regressor(**CHAINS), Y, WEIGHT)
     each = [of_one_chain(model, k).predict(X, return_std=True) for k in range(3)]

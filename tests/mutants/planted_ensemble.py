@@ -132,7 +132,7 @@ plant_edits(SumOfLaws, "with_left_out",
     errors_of_the_weights_that_were_given=("scores * new_std", "scores * std"))  # fmt: skip
 plant_edits(SoftmaxOfLaws, "of", test_sum_of_laws.test_no_labels_beat_their_entropy,
     a_softmax_that_knows_its_labels=(
-        "left_out_probabilities(scores, labels, units, models.groups)",
+        "left_out_probabilities(*fitted, full_fit=softmax)",
         "softmax.probabilities(scores)[np.arange(len(labels)), labels]"
     ))  # fmt: skip
 plant_edits(leave_one_out, "left_out_latent",

@@ -44,6 +44,6 @@ def means_of_levels_know_the_groups_that_are_left_out(right, codes, target, clip
         laws.no_label_beats_its_entropy, KINDS["coin flips"], MODELS["table classes quick"], 12, 40
     ),
 )
-def the_last_stage_is_scored_on_its_own_rows(_, scores, labels, units, groups=None):
+def the_last_stage_is_scored_on_its_own_rows(_, scores, labels, units, groups=None, **_fit):
     softmax = fit_softmax(scores, labels, units.weights)
     return softmax.probabilities(scores)[np.arange(len(labels)), labels]

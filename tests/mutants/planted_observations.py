@@ -89,7 +89,7 @@ plant_edits(softmax_weights, "left_out_probabilities", check_refits,
     users=(test_left_out_probabilities,),
     all_copies_removed=("units.weights, 0.0) if groups", "totals, 0.0) if groups"))  # fmt: skip
 plant_edits(softmax_weights, "_after_a_step", check_entropy,
-    parameters_of_all_rows=("slope[..., None])", "0.0 * slope[..., None])"),
+    parameters_of_all_rows=("logits + moves(steps)", "logits + 0.0 * moves(steps)"),
     )  # fmt: skip
 plant_edits(learned_kernel, "blocks_of", test_pooling.assert_random_blocks, users=(test_pooling,),
     equal_rows_spread_over_blocks=("row = rng.permutation(np.repeat", "row = (np.repeat"),

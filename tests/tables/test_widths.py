@@ -46,6 +46,15 @@ def test_trees_add_interactions():
     assert np.std(np.log(relative(found(moments, X), true))) < 0.35
 
 
+def test_the_width_of_all_rows_is_that_of_rows_left_out(monkeypatch):
+    found, groups = [], np.arange(200) // 20
+    monkeypatch.setattr(widths, "_is_better", lambda factors, best, *rest: found.append(best))
+    moments, X, _, scores = drawn(np.random.default_rng(2), 200)
+    widths.fitted_widths(moments, np.abs(scores), X, None, groups)
+    others = np.mean(np.abs(scores[groups != 3])) / np.mean(np.abs(scores))
+    assert_allclose(found[0][groups == 3], others)
+
+
 @pytest.mark.thorough
 def test_groups_are_left_out_as_a_whole():
     """Factors of a group, in units of the scores, do not change with its scores."""

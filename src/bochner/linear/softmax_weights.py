@@ -1,6 +1,6 @@
 """Class probabilities by a softmax of the scores of several models, with one weight per model."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -9,7 +9,7 @@ from scipy.linalg import lu_factor, lu_solve, solve_triangular
 from scipy.special import log_softmax, softmax
 
 from bochner._base import limits
-from bochner._base.arrays import Array, Index, as_array, jittered_cholesky, row_blocks
+from bochner._base.arrays import Array, as_array, jittered_cholesky, row_blocks
 from bochner._base.descent import minimised
 from bochner._base.registry import register
 from bochner.features.chunks import Chunk, RowSample, Targets, Units
@@ -33,6 +33,16 @@ _INFLUENTIAL = 0.1
 _MOST_REFITS = 50
 """Largest number of exact fits without a row or group, of 10 ms each. With as many parameters as
 rows, more rows would need such a fit; Newton steps are accurate enough for means over rows."""
+
+_REFITTED_SIZE = 20_000
+"""Number of scores beyond which refits take longer than 10 ms each, so that there are fewer."""
+
+_MOST_STEPS, _STEP_SIZES = 1000, 3e8
+"""Most steps of a fit, and most steps times scores: more take over six seconds."""
+
+_MANY_PARAMETERS, _ROUNDS = 100, (30, 8)
+"""Parameters beyond which there are fewer iterations of a Newton step; without a class's only two
+rows, a step of eight iterations has an error of three per cent."""
 
 _TOLERANCE = 1e-9
 """Largest gradient at the end of the fit, in nats per row: weights then have about eight digits."""
@@ -63,6 +73,7 @@ def fit_softmax(
     sample_weight: Array | None = None,
     *,
     has_biases: bool = True,
+    start: SoftmaxWeights | None = None,
 ) -> SoftmaxWeights:
     """Return the weights and biases of greatest penalised likelihood.
 
@@ -87,10 +98,11 @@ def fit_softmax(
         slope = _PENALTY * parameters + np.append(by_law, excess.sum(axis=0))
         return float(value) / size, slope / size
 
+    point = np.append(np.full(n_laws, 1.0 / n_laws), np.zeros(n_classes))
     optimum = minimised(
         loss,
-        np.append(np.full(n_laws, 1.0 / n_laws), np.zeros(n_classes)),
-        n_steps=1000,
+        point if start is None else np.append(start.weights * units, start.biases),
+        n_steps=int(min(_MOST_STEPS, max(1.0, _STEP_SIZES / max(scores.size, 1)))),
         bounds=[(0.0, None)] * n_laws + [(None, None) if has_biases else (0.0, 0.0)] * n_classes,
         decrease=0.0,
         slope=_TOLERANCE,
@@ -105,6 +117,7 @@ def left_out_probabilities(
     groups: NDArray[np.intp] | None = None,
     *,
     has_biases: bool = True,
+    full_fit: SoftmaxWeights | None = None,
 ) -> Array:
     """Return leave-one-out probabilities (n,) of each row's label under the softmax.
 
@@ -116,17 +129,18 @@ def left_out_probabilities(
     number = np.arange(len(labels)) if groups is None else groups
     number = np.unique(number, return_inverse=True)[1]
     removed = np.where(totals > 0.0, units.weights, 0.0) if groups is None else totals
-    full_fit = fit_softmax(scores, labels, totals, has_biases=has_biases)
+    full_fit = full_fit or fit_softmax(scores, labels, totals, has_biases=has_biases)
     before = _own(full_fit.probabilities(scores), labels)
     result = _after_a_step(full_fit, scores, labels, totals, removed, number, has_biases)
     result = (1.0 - UNIFORM) * result + UNIFORM / scores.shape[2]
     change = np.abs(np.log(result / before))
     # The number of exact refits is limited, so the largest changes come first.
     order = np.argsort(-change, kind="stable")[: np.count_nonzero(change > _INFLUENTIAL)]
-    for index in list(dict.fromkeys(number[order]))[:_MOST_REFITS]:
+    n_refits = int(_MOST_REFITS * min(1.0, _REFITTED_SIZE / max(scores.size, 1)))
+    for index in list(dict.fromkeys(number[order]))[:n_refits]:
         rows = number == index
         rest = np.where(rows, totals - removed, totals)
-        refitted = fit_softmax(scores, labels, rest, has_biases=has_biases)
+        refitted = fit_softmax(scores, labels, rest, has_biases=has_biases, start=full_fit)
         result[rows] = _own(refitted.probabilities(scores[rows]), labels[rows])
     return as_array(result)
 
@@ -141,21 +155,35 @@ def _after_a_step(
     has_biases: bool,
 ) -> Array:
     """Return approximate leave-group-out probabilities (n,) of rows' labels, by Newton steps."""
-    n_laws, n_classes = scores.shape[1:]
+    n_laws = scores.shape[1]
     hessian, free = loss_curvature(full_fit, scores, labels, totals, has_biases=has_biases)
-    point = np.append(full_fit.weights, full_fit.biases)[free]
-    low = np.append(np.zeros(n_laws), np.full(n_classes, -np.inf))[free]
-    blocks = list(_blocks(number, _row_bytes(len(point), n_classes)))
-    result = np.empty(len(labels))
-    for rows, place in blocks:
-        design = _design(scores[rows])[..., free]
-        terms = _derivatives(design, labels[rows], point)
-        slope, curvature = (_added(removed[rows], term, place) for term in terms)
-        # All Newton steps start from the Hessian of the full fit.
-        moved = point + np.linalg.solve(hessian - curvature, slope[..., None])[place, :, 0]
-        logits = np.einsum("ncq,nq->nc", design, np.maximum(moved, low))
-        result[rows] = _own(softmax(logits, axis=1), labels[rows])
-    return result
+    inverse, logits = np.linalg.inv(hessian), _logits(scores, full_fit.weights, full_fit.biases)
+    shares = softmax(logits, axis=1)
+
+    def moves(steps: Array) -> Array:
+        """Return changes (n, C) of logits by steps (g, q) of the parameters."""
+        steps_of_all = np.zeros((len(steps), len(free)))
+        steps_of_all[:, free] = steps
+        steps_of_rows = steps_of_all[number]
+        return as_array(
+            np.einsum("nkc,nk->nc", scores, steps_of_rows[:, :n_laws]) + steps_of_rows[:, n_laws:]
+        )
+
+    def totals_of_groups(slopes: Array) -> Array:
+        """Return gradients (g, q) of the removed loss, from those by logits (n, C)."""
+        gradients = np.hstack([np.einsum("nkc,nc->nk", scores, slopes), slopes])[:, free]
+        return _added(removed, gradients, number)
+
+    slope = totals_of_groups(shares - np.eye(scores.shape[2])[labels])
+    steps = slope @ inverse
+    # Solves (H - H_g) step = slope for each group by iterations with the inverse of H.
+    for _ in range(_ROUNDS[len(inverse) > _MANY_PARAMETERS]):
+        changes = moves(steps)
+        changes -= np.sum(shares * changes, axis=1, keepdims=True)
+        steps = (slope + totals_of_groups(shares * changes)) @ inverse
+    weights = full_fit.weights[free[:n_laws]]
+    steps[:, : len(weights)] = np.maximum(steps[:, : len(weights)], -weights)
+    return _own(softmax(logits + moves(steps), axis=1), labels)
 
 
 def loss_curvature(
@@ -169,48 +197,23 @@ def loss_curvature(
     """Return the loss's Hessian (q, q) by free parameters, and which of the K + C are free."""
     n_classes = scores.shape[2]
     free = np.append(fitted.weights > 0.0, np.full(n_classes, has_biases))
-    point = np.append(fitted.weights, fitted.biases)[free]
-    spread = np.append(_law_units(scores, weight), np.ones(n_classes))[free]
-    hessian = np.diag(_PENALTY * spread**2)
-    for rows in row_blocks(len(labels), _row_bytes(len(point), n_classes)):
-        design = _design(scores[rows])[..., free]
-        hessian += np.tensordot(weight[rows], _derivatives(design, labels[rows], point)[1], 1)
-    return hessian, free
-
-
-def _row_bytes(n_parameters: int, n_classes: int) -> int:
-    """Return the number of bytes that the derivatives of one row take."""
-    return 8 * n_parameters * (2 * n_classes + n_parameters)
+    spread = np.append(_law_units(scores, weight), np.ones(n_classes))
+    shares = softmax(_logits(scores, fitted.weights, fitted.biases), axis=1)
+    weighted = weight[:, None] * shares
+    products = scores * weighted[:, None]
+    means = np.hstack([np.einsum("nkc,nc->nk", scores, shares), shares])
+    hessian = np.diag(np.append(np.zeros(scores.shape[1]), weighted.sum(axis=0)))
+    hessian += np.diag(_PENALTY * spread**2) - means.T @ (weight[:, None] * means)
+    n_laws, cross = scores.shape[1], products.sum(axis=0)
+    hessian[:n_laws, :n_laws] += np.tensordot(products, scores, ((0, 2), (0, 2)))
+    hessian[:n_laws, n_laws:] += cross
+    hessian[n_laws:, :n_laws] += cross.T
+    return hessian[np.ix_(free, free)], free
 
 
 def _own(probabilities: Array, labels: NDArray[np.intp]) -> Array:
     """Select the probability (n,) of each row's label from class probabilities (n, C)."""
     return as_array(probabilities[np.arange(len(labels)), labels])
-
-
-def _blocks(number: NDArray[np.intp], row_bytes: int) -> Iterator[tuple[Index, Index]]:
-    """Yield indices of rows in blocks of complete groups, with the group index of each row."""
-    order = np.argsort(number, kind="stable")
-    ends = np.append(0, np.cumsum(np.bincount(number)))
-    for part in row_blocks(len(ends) - 1, row_bytes * len(number) // (len(ends) - 1)):
-        rows = order[ends[part.start] : ends[part.stop]]
-        yield rows, number[rows] - part.start
-
-
-def _design(scores: Array) -> Array:
-    """Return the derivatives (n, C, K + C) of logits by weights and biases."""
-    n, _, n_classes = scores.shape
-    ones = np.broadcast_to(np.eye(n_classes), (n, n_classes, n_classes))
-    return np.concatenate((scores.swapaxes(1, 2), ones), axis=2)
-
-
-def _derivatives(design: Array, labels: NDArray[np.intp], point: Array) -> tuple[Array, Array]:
-    """Return gradients (n, q) and Hessians (n, q, q) of each row's loss at parameters (q,)."""
-    probabilities = softmax(design @ point, axis=1)
-    mean = np.einsum("ncq,nc->nq", design, probabilities)
-    of_label = design[np.arange(len(labels)), labels]
-    curvature = design.swapaxes(1, 2) @ (probabilities[..., None] * design)
-    return mean - of_label, curvature - mean[:, :, None] * mean[:, None]
 
 
 def _added(weights: Array, terms: Array, place: NDArray[np.intp]) -> Array:

@@ -55,8 +55,12 @@ and landmark, and per column of both."""
 _OF_DISTANCE = 60.0
 """Operations, at the rate of matrix products, for the difference of two rows in one column."""
 
-_OF_TREE = 3e6, 250.0
-"""Operations, at the rate of matrix products, per tree, and per tree, row and column."""
+_OF_TREE = 9e4, 40.0, 300.0
+"""Operations, at the rate of matrix products, of a tree per column, and per row and column, both
+times half of the outputs and one; and per row and output."""
+
+BINNING_TREES = 25
+"""Trees that take as long as the bins of their inputs: a thousand operations per entry."""
 
 _OF_LAW = 4e10
 """Operations, at the rate of matrix products, of a fit of a kernel to very few rows."""
@@ -122,9 +126,10 @@ def _most(operations: float, per_cube: float) -> int:
     return int(min(np.cbrt(operations / per_cube), LARGEST_COUNT))
 
 
-def tree_seconds(n_rows: int, n_columns: int, n_trees: int, rate: float) -> float:
-    """Return the expected time of fitting boosted trees, in seconds."""
-    return n_trees * (_OF_TREE[0] + _OF_TREE[1] * n_rows * n_columns) / rate
+def tree_seconds(n_rows: int, n_columns: int, n_outputs: int, rate: float) -> float:
+    """Return the expected time of fitting a boosted tree, in seconds."""
+    of_sums = 0.5 * (n_outputs + 1) * n_columns * (_OF_TREE[0] + _OF_TREE[1] * n_rows)
+    return (of_sums + _OF_TREE[2] * n_rows * n_outputs) / rate
 
 
 _RICH = {"rough": (_ROUGH, 3), "smooth": (_SMOOTH, 3), "turned": (_TURNED, 2)}

@@ -15,6 +15,7 @@ from bochner._base.threads import in_order, single_threaded_blas, threads_of_bla
 from bochner.tables.base_laws import Laws, ScoredLaws, TableLaw, n_rows_of
 from bochner.tables.estimator_laws import EstimatorLearner, n_fits
 from bochner.tables.fit_plan import (
+    BINNING_TREES,
     Effort,
     FitPlan,
     measured_rate,
@@ -222,14 +223,15 @@ class Learner:
         """Return fits of boosted trees within the time limit, if there are enough observations."""
         results: list[_Refittable] = []
         n_samples, n_outputs = plan.observations.Y.shape
-        n_trees = n_outputs * n_fits(len(plan.scored.units), n_samples)
+        fits = n_fits(len(plan.scored.units), n_samples)
         for has_line in (True, False):
             if n_samples < FEWEST_FOR_TREES or self._is_late(_TREES_SHARE):
                 break
             most = most_trees(n_samples)
             if self.time_limit is not None:
-                seconds = tree_seconds(n_samples, len(of_trees[0]), n_trees, rate)
-                most = min(most, int((self._end() - perf_counter()) / seconds))
+                seconds = fits * tree_seconds(n_samples, len(of_trees[0]), n_outputs, rate)
+                in_time = int((self._end() - perf_counter()) / seconds)
+                most = min(most, in_time - BINNING_TREES)
             if most <= 0:
                 break
             # A single split of a wave separates the night from other times.

@@ -49,7 +49,7 @@ class FitSettings:
     n_jobs: int | None
     random_state: Any
     base_models: tuple[Any, ...] = ()
-    began: float = field(default_factory=perf_counter)
+    began: float = field(default_factory=lambda: perf_counter())
 
 
 def fitted_laws(

@@ -287,7 +287,8 @@ class SoftmaxOfLaws:
         else:
             softmax = fit_softmax(scores, labels, weights)
             units = Units(weights, np.ones(len(labels)))
-            left_out = left_out_probabilities(scores, labels, units, models.groups)
+            fitted = scores, labels, units, models.groups
+            left_out = left_out_probabilities(*fitted, full_fit=softmax)
         loss = -float(np.average(np.log(left_out), weights=weights))
         laws, used = models.laws.used(softmax.weights)
         return cls(laws, replace(softmax, weights=used), classes, loss)
