@@ -11,8 +11,9 @@ from bochner._base.compiling import compiled, inner
 from bochner.tables.observations import Chosen
 from bochner.tables.trees import Trees, with_scores
 
-_MOST_BINS = 64
-"""Most bins of a numeric input; the scan of a level takes time in proportion to it."""
+_MOST_BINS, _FEW_BINS, _ROWS_OF_A_BIN = 250, 64, 16
+"""Most bins of a numeric input for many and for few rows, and the least average rows of more bins:
+with 64 bins of 4,000 rows, errors of targets that jump are ten per cent greater."""
 
 _PRIOR_ROWS = 10.0
 """Observations of zero slope that are added to each level: the scores of levels with few rows are
@@ -80,14 +81,15 @@ def boosted(
     slopes = weights[:, None] * loss(outputs, targets)[0]
     levels = _level_scores(inputs[:, :n_blocks].astype(np.int64), slopes, weights)
     columns = with_scores(inputs, levels).T
-    edges = [_edges(*np.unique(column, return_counts=True)) for column in columns]
+    most_bins = int(np.clip(n // _ROWS_OF_A_BIN, _FEW_BINS, _MOST_BINS))
+    edges = [_edges(most_bins, *np.unique(column, return_counts=True)) for column in columns]
     pairs = zip(edges, columns, strict=True)
     codes = np.array([np.searchsorted(*pair) for pair in pairs], dtype=np.uint8).reshape(-1, n)
     n_bins = np.array([len(of_column) + 1 for of_column in edges])
     n_tried = max(1, round(sizes.share * n_inputs))
     n_leaves, node = 1 << sizes.depth, np.empty(n, dtype=np.uint8)
     derivatives = np.empty((n, n_outputs + 1))
-    memory = np.empty((_MOST_BINS * n_leaves // 2, n_outputs + 1)), np.empty(_MOST_BINS)
+    memory = np.empty((most_bins * n_leaves // 2, n_outputs + 1)), np.empty(most_bins)
     split = np.empty((n_trees, 2, sizes.depth), dtype=np.int64)
     value = np.empty((n_trees, n_leaves, n_outputs))
     for number in range(n_trees):
@@ -102,7 +104,7 @@ def boosted(
         outputs = outputs + value[number][node]
     feature, place = split[:, 0], split[:, 1]
     # A split after the last bin sends all rows to the left; files have no infinite numbers.
-    padded = np.full((n_inputs, _MOST_BINS), np.finfo(np.float64).max)
+    padded = np.full((n_inputs, most_bins), np.finfo(np.float64).max)
     for row, of_column in zip(padded, edges, strict=True):
         row[: len(of_column)] = of_column
     return Trees(feature, padded[feature, place], value, baseline, levels)
@@ -121,11 +123,11 @@ def _level_scores(levels: Chosen, slopes: Array, weights: Array) -> Array:
     return as_array(rounded(scores))
 
 
-def _edges(entries: Array, counts: Chosen) -> Array:
+def _edges(most_bins: int, entries: Array, counts: Chosen) -> Array:
     """Return thresholds halfway between some adjacent entries, with as many rows in each bin."""
     place = np.arange(len(entries) - 1)
-    if len(entries) > _MOST_BINS:
-        goals = np.arange(1, _MOST_BINS) * (counts.sum() / _MOST_BINS)
+    if len(entries) > most_bins:
+        goals = np.arange(1, most_bins) * (counts.sum() / most_bins)
         place = np.unique(np.searchsorted(np.cumsum(counts)[:-1], goals))
         place = place[place < len(entries) - 1]
     left, right = entries[place], entries[place + 1]
