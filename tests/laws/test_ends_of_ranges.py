@@ -22,7 +22,7 @@ from bochner.files.columns import read_column
 from bochner.files.identifiers import may_identify
 from bochner.files.local_dates import LocalDates
 from bochner.gaussian_process import StudentTLikelihood
-from bochner.kernels import Matern, ModulatedWaves
+from bochner.kernels import Matern
 from bochner.series.fitted_series import _check_lengths
 from bochner.series.rolling_origins import _origins, symmetric_errors
 from bochner.series.series_rows import learned_rows
@@ -72,7 +72,6 @@ def dates(*days):
 
 DAYS = [f"2024-01-0{day}" for day in range(1, 7)]
 NUMBERS = np.arange(40)
-WAVE = ModulatedWaves([1.0], [[3.0, 7.0]], [[2.0, 0.0]], [0.4])
 
 ENDS = {
     "half of the values are zero": (lambda: are_mostly_zero(np.array([0.0, 0.0, 1.0, 2.0])), False),
@@ -132,7 +131,6 @@ ENDS = {
     ),
     "hardly a degree": (lambda: StudentTLikelihood(0.01, 1.0).noise_variances()[1].sum(), 1.0),
     "the smoothest kernel": (lambda: Matern(1.0, nu=1e8)([[0.0]], [[1.0]])[0, 0], np.exp(-0.5)),
-    "modulated along one input": (lambda: WAVE.diag([[1.0, 9.0]])[0], 2.0 * np.cos(1.4) ** 2),
     "half of the texts differ": (lambda: state(list("aabbccddee"), 3)["kind"], "text"),
     "more differ": (lambda: state(list("aabbccddef"), 3)["kind"], "identifier"),
     "as many levels as fit": (lambda: state(list("abc") * 3, 3)["n_rare"], 0),

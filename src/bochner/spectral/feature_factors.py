@@ -212,6 +212,11 @@ class CosineFactors(FeatureFactor):
         object.__setattr__(self, "v", v)
         object.__setattr__(self, "phase", frozen_array("phase", self.phase, v.shape[:1]))
 
+    @classmethod
+    def none(cls, m: int, dim: int) -> "CosineFactors":
+        """Return ``m`` cosine factors equal to one everywhere."""
+        return cls(np.zeros((m, dim)), np.zeros(m))
+
     @property
     def n_frequencies(self) -> int:
         return len(self.v)

@@ -50,8 +50,8 @@ _LEAST_DISAGREEMENT = 1e-4
 """Number added to the disagreement of the laws, relative to the variance, before its logarithm."""
 
 _SIZES, _N_TREES = TreeSizes(rate=0.05, depth=3, share=1.0, penalty=10.0), 80
-"""Sizes and number of small trees: ten more scores of the mean are added to those of each leaf. With
-depth two, a width that depends on a level and a number together has four times the error."""
+"""Sizes and number of small trees; ten more scores of the mean are added to those of each leaf.
+With depth two, a width that depends on a level and a number together has four times the error."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
