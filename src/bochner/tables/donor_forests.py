@@ -91,7 +91,7 @@ class DonorForest:
         result = np.empty(filled.shape[:2], dtype=np.int64)
         for draw, (tree, (rows, firsts)) in enumerate(zip(self.trees, self.members, strict=True)):
             inputs = _inputs(filled[:, draw], self.column, self.level_means).astype(np.float32)
-            leaf = tree.apply(inputs)
+            leaf = tree.tree_.apply(inputs)  # Without checks, which take ten times as long
             sizes = firsts[leaf + 1] - firsts[leaf]
             result[:, draw] = rows[firsts[leaf] + (self.ranks[draw] * sizes).astype(np.int64)]
         return result
