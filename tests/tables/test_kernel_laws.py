@@ -99,7 +99,7 @@ def test_memory_that_is_not_written_is_not_read():
             assert_exact(grouped=False)
             assert_landmarks()
             # A matrix of ones, which has no factor without a jitter.
-            kernel_laws._cholesky(LearnedKernel(Gaussian(1e9), 1e-20), rows_of(False), 1)
+            kernel_laws._cholesky(LearnedKernel(Gaussian(1e9), 1e-20), rows_of(False), 1, 0)
         except ValueError as error:  # SciPy refuses what is not finite
             raise AssertionError("memory that was not written was read") from error
 

@@ -279,7 +279,7 @@ def test_a_time_limit_leaves_one_law_and_does_not_touch_the_rest():
     ]
     assert len(judged[0].laws.members) == 1
     assert len(judged[1].laws.members) == 2
-    assert_allclose(judged[2].means, judged[1].means, atol=1e-8)
+    assert_allclose(judged[2].means, judged[1].means, atol=1e-6)  # Partly in single precision
 
 
 def classes(rng, n_samples):
