@@ -227,16 +227,6 @@ def test_methods_have_the_threads_of_the_fit(n_jobs, threads_of_trees, monkeypat
     assert threads_of_trees == {"blas": {n_jobs}, "openmp": {1}}
 
 
-@pytest.mark.thorough
-def test_trees_of_a_table_have_one_thread_each(threads_of_trees):
-    """Base models and widths of intervals fit trees, in the thread of the caller and in others."""
-    rng = np.random.default_rng(0)
-    X = rng.normal(size=(500, 2))
-    y = X[:, 0] + rng.normal(size=500) * np.exp(X[:, 1])
-    TableRegressor(effort="quick", n_jobs=1, random_state=0).fit(X, y)
-    assert threads_of_trees["openmp"] == {1}
-
-
 @pytest.mark.usefixtures("without_catboost")
 def test_methods_without_time_are_named(monkeypatch):
     """None starts after the limit; one that takes longer than the fit is stopped."""

@@ -24,7 +24,7 @@ _LEAVES = (2, 5, 15)
 _FEWEST_CHOOSING = 40
 """Fewest known entries for a choice of the leaf size; with fewer, the middle size is used."""
 
-_HIDDEN_SHARES = (0.0, 0.3)
+_HIDDEN_SHARES = (0.0, 0.25, 0.5)
 """Shares of entries hidden in copies of the rows, so that forests learn from missing entries."""
 
 _FEW_LEVELS = 8
