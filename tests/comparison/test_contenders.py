@@ -15,7 +15,6 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from threadpoolctl import threadpool_info, threadpool_limits
 
-from bochner import TableRegressor
 from bochner.comparison import contenders
 from bochner.comparison.outcomes import outcome
 from bochner.comparison.split import Split
