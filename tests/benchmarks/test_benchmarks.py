@@ -61,6 +61,7 @@ def write_competitions(path):
 @pytest.mark.parametrize("name", BENCHMARKS)
 def test_the_committed_rows_are_those_of_the_design(tmp_path, name, monkeypatch):
     """Designs depend on the numbers of inputs alone, and opponents are run wholly or not at all."""
+    monkeypatch.setenv("BOCHNER_BEFORE", "src")
     for room in (
         "environment",
         "forecasts.methods",
