@@ -22,5 +22,5 @@ def new_rows_are_not_rounded(encoders, X):
 
 
 @replaces(tree_growth, "_edges", laws.check_sides)
-def thresholds_on_entries(entries, counts):
-    return entries[: -1 : len(entries) // tree_growth._MOST_BINS + 1]
+def thresholds_on_entries(most_bins, entries, counts):
+    return entries[: -1 : len(entries) // (most_bins - 1) + 1]

@@ -8,10 +8,8 @@ from bochner.tables.weighted_sum import SumOfLaws
 
 plant_edits(widths, "fitted_widths", test_widths.test_groups_are_left_out_as_a_whole,
     widths_that_know_their_group=("fold_numbers(groups, n", "fold_numbers(None, n"))  # fmt: skip
-plant_edits(widths._Scores, "with_trees", test_widths.test_trees_add_interactions,
-    trees_of_scores_with_the_curves=(
-        "self.scores[rows] / smooth(self.moments.part(rows), self.X[rows])", "self.scores[rows]"
-    ))  # fmt: skip
+plant_edits(widths, "_trees", test_widths.test_trees_add_interactions,
+    trees_of_two_levels=("_SIZES", "replace(_SIZES, depth=2)"))  # fmt: skip
 plant_edits(widths._Scores, "choices", test_widths.check_gaps,
     curves_alone=("BinaryColumns.of(self.X, self.columns)", "BinaryColumns.of(self.X, None)"),
 )  # fmt: skip

@@ -42,8 +42,8 @@ def test_trees_add_interactions():
     scores = np.abs(true * rng.normal(size=3000))
     found, left_out = widths.fitted_widths(moments, scores, X, LEVELS, None)
     assert found.trees is not None
-    assert np.std(np.log(relative(left_out, true))) < 0.35
-    assert np.std(np.log(relative(found(moments, X), true))) < 0.35
+    assert np.std(np.log(relative(left_out, true))) < 0.2
+    assert np.std(np.log(relative(found(moments, X), true))) < 0.2
 
 
 def test_the_width_of_all_rows_is_that_of_rows_left_out(monkeypatch):
