@@ -7,7 +7,7 @@ from PIL import Image
 from sphinx_gallery.scrapers import figure_rst
 
 from bochner.plot.display import Display
-from bochner.plot.style import parameters, theme_called
+from bochner.plot.style import THEMES, parameters
 
 DOTS = 150
 """Dots per inch: a panel of 3.6 inches is 540 pixels wide, with texts of a page's size."""
@@ -16,7 +16,7 @@ DOTS = 150
 def reset(gallery_conf, name):
     """Set matplotlib's parameters before each example runs."""
     mpl.rcdefaults()
-    mpl.rcParams.update(parameters(theme_called("light")))
+    mpl.rcParams.update(parameters(THEMES["light"]))
     mpl.rcParams.update(
         {
             # Texts of examples may hold formulas; names of columns may not.

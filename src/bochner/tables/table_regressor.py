@@ -54,7 +54,7 @@ class TableRegressor(RegressorMixin, TableModel):
     >>> X, y = load_diabetes(return_X_y=True, as_frame=True)
     >>> model = TableRegressor(effort="quick", random_state=0).fit(X[:400], y[:400])
     >>> f"{model.predict(X[400:401])[0]:.0f}, observed {y[400]:.0f}"
-    '15..., observed 175'
+    '16..., observed 175'
     >>> lower, upper = model.predict_interval(X[400:], level=0.9)
     >>> bool(np.mean((lower <= y[400:]) & (y[400:] <= upper)) > 0.75)
     True
