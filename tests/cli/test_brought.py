@@ -1,14 +1,12 @@
 """Files that people bring, from the command line."""
 
 import re
-from types import SimpleNamespace
 
 import numpy as np
 import pytest
 from cli.command import SMALL, bochner, fit, predict, refusal, table, write
 
 from bochner import TableRegressor, read_table
-from bochner.cli.predicting import of_new_rows
 
 QUICK = SMALL
 
@@ -68,13 +66,6 @@ def test_a_constant_column_is_noted_and_not_used(tmp_path):
 @pytest.fixture(scope="module")
 def split_model(tmp_path_factory):
     return fit(tmp_path_factory.mktemp("split"), table())
-
-
-def test_new_rows_are_those_with_targets_that_were_not_fitted():
-    fresh = SimpleNamespace(rows_with_targets=np.array([1, 3, 4, 5]))
-    is_fitted = np.array([False, True, False, False, True, False])
-    rows = of_new_rows(SimpleNamespace(part=np.ndarray.tolist), fresh, is_fitted)
-    assert rows == [1, 3]
 
 
 @pytest.mark.thorough
