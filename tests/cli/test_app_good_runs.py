@@ -65,7 +65,7 @@ def test_the_commands_and_the_version_are_listed():
 
 def row(output, method):
     """Return the values of a method's errors, without their standard errors."""
-    line = next(line for line in output.splitlines() if line.startswith(method))
+    line = re.search(rf"^{re.escape(method)}  .*", output, re.MULTILINE)[0]
     line = re.sub(r" ± \S+", "", line.removeprefix(method).replace(" %", "").replace("< ", ""))
     return [np.nan if cell == "–" else float(cell) for cell in line.split()]
 

@@ -7,6 +7,8 @@ from numbers import Integral
 import numpy as np
 from numpy.typing import ArrayLike
 
+from bochner._base.names import shown
+
 PLAIN = (1e-4, 1e6)
 """Sizes of numbers that are written without a power of ten: at most eight characters."""
 
@@ -199,7 +201,7 @@ def as_bytes(limit: object) -> int | None:
         return int(limit)
     raise ValueError(
         f"memory_limit must be a number of bytes such as 10**9, a text such as '1GB' or '512MiB', "
-        f"or None; got {limit!r}."
+        f"or None; got {shown(limit)}."
     )
 
 

@@ -16,11 +16,12 @@ from scipy.optimize import minimize_scalar
 from sklearn.base import BaseEstimator, clone
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.gaussian_process import kernels as sk
-from sklearn.utils._param_validation import Interval, StrOptions
+from sklearn.utils._param_validation import Interval, InvalidParameterError, StrOptions
 from sklearn.utils.validation import validate_data
 
 from bochner._base.arrays import Array, ArrayLike, InputRows, as_array, jittered_cholesky, spreads
 from bochner._base.checks import refuse_no_numbers, unfit
+from bochner._base.names import one_line, shown
 from bochner._base.threads import single_threaded_blas
 from bochner.features.chunks import Chunk
 from bochner.features.parameters import KernelParameters, auto_length_scale, median_distance
@@ -96,11 +97,14 @@ class ScikitProcess(KernelParameters, ABC):
         """Raise an error for invalid parameters, also of a model loaded from a file."""
         if isinstance(self.kernel, str):
             raise TypeError(
-                f"kernel must be a kernel object or None, got the name {self.kernel!r}: write "
+                f"kernel must be a kernel object or None, got the name {shown(self.kernel)}: write "
                 "bochner.kernels.Gaussian(1.0) or sklearn.gaussian_process.kernels.RBF(1.0) for a "
                 "Gaussian kernel. None learns one with a length scale for each input."
             )
-        self._validate_params()
+        try:
+            self._validate_params()
+        except InvalidParameterError as error:
+            raise InvalidParameterError(one_line(error)) from None
         if isinstance(self.kernel, sk.CompoundKernel):
             raise ValueError(
                 "kernel cannot be a CompoundKernel, which has a kernel for each class."
@@ -341,9 +345,8 @@ def without_noise(kernel: sk.Kernel, dim: int) -> tuple[Kernel, float]:
     terms = converted.terms if isinstance(converted, Sum) else (converted,)
     noise, rest = 0.0, list[Kernel]()
     for term in terms:
-        factor, inner = (term.factor, term.kernel) if isinstance(term, Scaled) else (1.0, term)
-        if isinstance(inner, White):
-            noise += factor * inner.noise
+        if isinstance(term, White):  # Factors are in its variance
+            noise += term.noise
         else:
             rest.append(term)
     if not rest or any(term.has_noise for term in rest):

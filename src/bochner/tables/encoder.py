@@ -13,7 +13,7 @@ from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils import Tags, check_consistent_length
 from sklearn.utils.validation import _check_feature_names_in, check_is_fitted, validate_data
 
-from bochner._base.arrays import Array, InputRows, as_scale, rounded_to
+from bochner._base.arrays import Array, as_scale, rounded_to
 from bochner._base.checks import check_choice, is_frame, unfit
 from bochner._base.frames import as_frame
 from bochner._base.names import naming, refuse_repeated
@@ -29,6 +29,7 @@ from bochner.tables.encodings import (
     output_names,
     recurs,
     refuse_changed_kinds,
+    scale_numbers,
     standard_knots,
     tail_state,
     with_parts,
@@ -44,6 +45,7 @@ from bochner.tables.table_errors import (
     warn_of_written_values,
 )
 from bochner.tables.text_parts import MANY_LEVELS, TextParts, some_rows, telling
+from bochner.tables.trees import TreeInputs
 
 _KNOTS = {"standardize": standard_knots, "normal_quantile": normal_knots}
 """Functions that return the knots of the map of numbers, by the value of ``numeric``."""
@@ -300,7 +302,8 @@ class TableEncoder(TransformerMixin, BaseEstimator):
             if len(set(names)) < len(names):
                 refuse_repeated(names)
             if names != fitted:
-                X, names = _in_order(X, [names.index(name) for name in fitted]), fitted
+                places, names = [names.index(name) for name in fitted], fitted
+                X = X.iloc[:, places] if hasattr(X, "iloc") else X[:, places]
             validate_data(self, X, reset=reset, skip_check_array=True)
             of_pandas = hasattr(X, "iloc")  # True for pandas-like frames
             series = [s for _, s in X.items()] if of_pandas else [X[name] for name in names]
@@ -348,10 +351,14 @@ def _with_parts(
     if not parts:
         return states
     rows = some_rows(len(columns[0].raw))
-    part = [column.at_rows(rows) for column in columns]
+    is_all = len(rows) == len(columns[0].raw)  # Then parts are not counted again
+    part = columns if is_all else [column.at_rows(rows) for column in columns]
     base = _features(states, part, {name: of_rows[rows] for name, of_rows in means.items()})
     scores = {number: text(part[number])[0] for number, text in parts.items()}
-    chosen = telling(scores, base, target_columns(y)[rows], removal.part(rows).labels(len(rows)))
+    numbers = scale_numbers(states)
+    inputs = TreeInputs.of(np.arange(len(numbers)), numbers)
+    groups = removal.part(rows).labels(len(rows))
+    chosen = telling(scores, (inputs, base), target_columns(y)[rows], groups)
     return [
         with_parts(state, columns[number], parts[number]) if number in chosen else state
         for number, state in enumerate(states)
@@ -401,8 +408,3 @@ def read_part(X: object) -> list[Column]:
     refuse_unreadable(columns)
     refuse_infinite(columns)
     return columns
-
-
-def _in_order(X: InputRows, places: Sequence[int]) -> Any:
-    """Return a pandas or polars table with its columns in the order of ``places``."""
-    return X.iloc[:, places] if hasattr(X, "iloc") else X[:, places]

@@ -11,6 +11,7 @@ from sklearn.utils.validation import check_array, check_is_fitted, column_or_1d
 
 from bochner._base.arrays import Array, ArrayLike, MatrixLike, as_array, as_finite_scalar
 from bochner._base.checks import labels
+from bochner._base.names import one_line
 from bochner._base.progress import Callback, Progress
 from bochner._base.registry import register
 from bochner.linear.argument_checks import LabelledClassifier, checked_weight
@@ -190,10 +191,12 @@ class TableClassifier(LabelledClassifier, TableModel):
         return self._new_rows(X).averaged(self._probabilities)
 
     def _checked_costs(self, n_classes: int) -> Array:
-        with np.errstate(over="ignore", invalid="ignore"):
-            costs = check_array(
-                self.costs, dtype=np.float64, ensure_2d=False, allow_nd=True, input_name="costs"
-            )
+        form = {"dtype": np.float64, "ensure_2d": False, "allow_nd": True, "input_name": "costs"}
+        try:
+            with np.errstate(over="ignore", invalid="ignore"):
+                costs = check_array(self.costs, **form)
+        except (ValueError, TypeError) as error:
+            raise ValueError(f"costs must be an array of numbers: {one_line(error)}") from None
         if costs.shape != (n_classes, n_classes):
             raise ValueError(
                 f"costs must have a row and a column for each of the {n_classes} classes, in the "
