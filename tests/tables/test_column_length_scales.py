@@ -121,7 +121,8 @@ def test_searches_begin_at_the_greatest_noise_of_least_error():
         for logs in [np.log([factor, factor, noise])]
     }
     best = [noise for (noise, _), error in errors.items() if error < 1.005 * min(errors.values())]
-    assert np.isclose(start.alpha, max(best)) and max(best) > 100.0 * min(best)
+    assert max(best) > 100.0 * min(best)
+    assert_allclose(start.alpha, max(best))
 
 
 def turned_rows(n_samples=300):
