@@ -29,10 +29,6 @@ def is_easter(day, distance=0):
     return day.date() == easter(day.year) + timedelta(distance)
 
 
-def is_first_working(t):
-    return t.weekday() < 5 and (t.day == 1 or (t.day <= 3 and t.weekday() == 0))
-
-
 DAYS = pd.date_range("2019-01-01", periods=1_155)
 WEEKS = pd.date_range("2014-01-06", periods=280, freq="W-MON")
 TO_SUNDAYS = pd.date_range("2014-01-05", periods=280, freq="W-SUN")
@@ -41,7 +37,6 @@ PARTS = pd.date_range("2022-01-03", periods=4 * 500, freq="6h")
 HOURS = pd.date_range("2023-01-02", periods=24 * 160, freq="h")
 SPIKES = {
     "end of the month": (DAYS, lambda t: t.is_month_end, "last day of the month"),
-    "working day": (DAYS, is_first_working, "1st working day of the month"),
     "date": (DAYS, lambda t: (t.month, t.day) == (12, 24), "24 December"),
     "feast": (DAYS, lambda t: is_easter(t, -2), "Good Friday"),
     "week": (WEEKS, lambda t: (t.month, t.day) == (12, 25), "week with 25 December"),
