@@ -20,17 +20,13 @@ from bochner.features.parameters import count_frequencies
 from bochner.features.row_sums import chunk_sums, feature_sums
 from bochner.files.columns import read_column
 from bochner.files.identifiers import may_identify
-from bochner.files.local_dates import LocalDates
+from bochner.files.local_dates import LocalDates, number_times
 from bochner.gaussian_process import StudentTLikelihood
 from bochner.kernels import Matern
 from bochner.series.fitted_series import _check_lengths
 from bochner.series.rolling_origins import _origins, symmetric_errors
 from bochner.series.series_rows import learned_rows
-from bochner.series.value_transformations import (
-    PredictiveMixture,
-    are_mostly_zero,
-    candidates,
-)
+from bochner.series.value_transformations import PredictiveMixture, are_mostly_zero, candidates
 from bochner.spectral.frequencies import Frequencies
 from bochner.tables.encodings import codes_of, fit_state, standard_knots
 from bochner.tables.level_means import target_columns
@@ -113,7 +109,9 @@ ENDS = {
         lambda: may_identify("id", np.append(NUMBERS[2:], [9, 8])),
         True,
     ),
+    "gaps are no rows": (lambda: may_identify("id", np.append(NUMBERS, [np.nan] * 9)), True),
     "fewer are not": (lambda: may_identify("id", np.append(NUMBERS[3:], [9, 8, 7])), False),
+    "the last day": (lambda: np.isnat(number_times(np.array([21001231]), "yyyymmdd"))[0], False),
     "five dates rise": (lambda: dates(*DAYS[:5]).rising(), ["dayfirst"]),
     "four do not": (lambda: dates(*DAYS[:4]).rising(), []),
     "one feature": (lambda: count_frequencies(1), 1),

@@ -127,9 +127,7 @@ def test_errors_of_few_clusters_are_those_of_their_means():
     of_cluster = rng.normal(size=(4, 2))
     residuals = np.repeat(of_cluster, 30, axis=0) + 0.1 * rng.normal(size=(120, 2))
     found = of(
-        np.repeat([["a", "b"]], 120, axis=0).ravel(),
-        residuals.ravel(),
-        np.repeat(np.arange(4), 60),
+        np.repeat([["a", "b"]], 120, axis=0).ravel(), residuals.ravel(), np.repeat(np.arange(4), 60)
     )
     means = residuals.reshape(4, 30, 2).mean(axis=1)
     np.testing.assert_allclose(found.std_error, sem(means, axis=0), rtol=1e-9)
@@ -147,3 +145,9 @@ def test_tests_of_a_report_count_its_groups():
     )
     (found,) = drifts(subject)
     assert found.p_value == of(x, residuals, clusters).p_value > 1e3 * of(x, residuals).p_value
+
+
+def test_bins_without_a_hit_have_the_error_of_their_probability():
+    column = read_column("x", np.repeat(["a", "b"], 30))
+    found = drift(column, np.repeat([-0.1, -0.2], 30), are_classes=True)
+    assert found.std_error == pytest.approx(np.sqrt(np.array([0.1 * 0.9, 0.2 * 0.8]) / 30))
