@@ -9,13 +9,7 @@ from scipy import stats
 from sklearn.metrics import log_loss, r2_score, roc_auc_score
 
 from bochner.comparison import study as studies
-from bochner.comparison.outcomes import (
-    LIKE,
-    Outcome,
-    by_kind,
-    mean_score,
-    outcome,
-)
+from bochner.comparison.outcomes import LIKE, Outcome, by_kind, mean_score, outcome
 from bochner.comparison.split import Split
 from bochner.comparison.verdict import best_other, calibration, difference, verdict
 from bochner.tables.sensitivity import VarianceShares

@@ -78,7 +78,7 @@ def test_no_kernel_is_left_out():
 
 
 @pytest.mark.thorough_cases(
-    r"^(ArcC|Bilin|DeltaG|DotP|Gauss|Hell|NTK|Radial\(w|Spher|TL1|Tanh\(scale=0.2|Poly.*=5.0)|TL1\(tau=3.5\)",
+    r"^(ArcC|Bilin|DeltaG|DotP|Gauss|Hell|NTK|Radial\(w|Spher|TL1|Tanh\(scale=0.2|Poly.*=5.0)|TL1\(tau=3.5\)"
 )
 @pytest.mark.parametrize("kernel", EVERYWHERE + ON_THE_SPHERE + ON_CODES, ids=str)
 def test_every_kernel_end_to_end(kernel):

@@ -26,11 +26,7 @@ PARTS = {
         HOURS,
     ),
     "days of months": (
-        {
-            "DATE_OF_MONTH": HOURS[::24].day,
-            "MONTH": HOURS[::24].month,
-            "YEAR": HOURS[::24].year,
-        },
+        {"DATE_OF_MONTH": HOURS[::24].day, "MONTH": HOURS[::24].month, "YEAR": HOURS[::24].year},
         HOURS[::24],
     ),
     "months": ({"mes": [SPANISH[m - 1] for m in MONTHS.month], "año": MONTHS.year}, MONTHS),

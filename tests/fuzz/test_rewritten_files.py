@@ -31,9 +31,7 @@ def test_readers_next_to_a_writer(tmp_path):
     bochner.save(bochner.KreinRidge(n_components=256, random_state=0).fit(X, X[:, 0]), path)
     whole = path.read_bytes()
     reader = subprocess.Popen(
-        [sys.executable, "-W", "ignore", "-c", READER, path],
-        stdout=subprocess.PIPE,
-        text=True,
+        [sys.executable, "-W", "ignore", "-c", READER, path], stdout=subprocess.PIPE, text=True
     )
     cuts = np.random.default_rng(0).integers(1, len(whole), size=1000).tolist()
     for cut in cycle(cuts):

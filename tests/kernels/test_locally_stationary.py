@@ -3,13 +3,7 @@
 import numpy as np
 import pytest
 
-from bochner.kernels import (
-    Gaussian,
-    LocallyStationary,
-    Matern,
-    Polynomial,
-    ShiftGaussian,
-)
+from bochner.kernels import Gaussian, LocallyStationary, Matern, Polynomial, ShiftGaussian
 
 X = np.random.default_rng(0).normal(size=(20, 2))
 

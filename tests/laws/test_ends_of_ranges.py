@@ -26,11 +26,7 @@ from bochner.kernels import Matern
 from bochner.series.fitted_series import _check_lengths
 from bochner.series.rolling_origins import _origins, symmetric_errors
 from bochner.series.series_rows import learned_rows
-from bochner.series.value_transformations import (
-    PredictiveMixture,
-    are_mostly_zero,
-    candidates,
-)
+from bochner.series.value_transformations import PredictiveMixture, are_mostly_zero, candidates
 from bochner.spectral.frequencies import Frequencies
 from bochner.tables.encodings import codes_of, fit_state, standard_knots
 from bochner.tables.level_means import target_columns

@@ -31,7 +31,7 @@ class PairsWithThemselves(bochner.AsymmetricPairRidge):
 
 
 @pytest.mark.thorough_cases(
-    r"^\w+\((alpha|associated|expectation|kernel|length_scale|likelihood)|^Similarity.*-check_(transformer_data_not|pipeline)|^KernelGLM.*sparse|^KernelGLMC.*train",
+    r"^\w+\((alpha|associated|expectation|kernel|length_scale|likelihood)|^Similarity.*-check_(transformer_data_not|pipeline)|^KernelGLM.*sparse|^KernelGLMC.*train"
 )
 @parametrize_with_checks(
     [

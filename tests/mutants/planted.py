@@ -14,11 +14,7 @@ from bochner import kernels, spectral
 from bochner.features import FeatureSums
 from bochner.linear import krein_ridge_classifier
 from bochner.linear import ridge_posterior as ridge
-from bochner.spectral import (
-    Uniforms,
-    frequencies,
-    schemes,
-)
+from bochner.spectral import Uniforms, frequencies, schemes
 
 SMALL_ALPHA = 1e-4
 

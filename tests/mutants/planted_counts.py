@@ -33,14 +33,7 @@ for check, owner, function, name, old, new in (
         "+ peaks",
         "+ 0.0 * peaks",
     ),
-    (
-        assert_draws,
-        CountLaw,
-        "sample",
-        "paths_forget_the_level_at_once",
-        "-length",
-        "-30 * length",
-    ),
+    (assert_draws, CountLaw, "sample", "paths_forget_the_level_at_once", "-length", "-30 * length"),
     (
         assert_draws,
         CountLaw,

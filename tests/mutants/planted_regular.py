@@ -45,38 +45,13 @@ plant_inner(
     check=test_regular.assert_settled,
     gains_settle_too_soon=("< _SETTLED * total", "< 1e-2 * total"),
 )
-plant_inner(
-    coefficient_loops,
-    "posterior",
-    "forward",
-)
-plant_inner(
-    coefficient_loops,
-    "add_slope_of_inputs",
-    "backward",
-)
-plant_inner(
-    regular_recursion,
-    "_begin",
-    "forward",
-)
-plant_inner(
-    regular_slopes,
-    "backward",
-)
-plant_inner(
-    regular_slopes,
-    "_back_through_begin",
-    "backward",
-)
-plant_inner(
-    regular_loops,
-    "write_entries",
-)
-plant_inner(
-    regular_loops,
-    "add_chain_rule",
-)
+plant_inner(coefficient_loops, "posterior", "forward")
+plant_inner(coefficient_loops, "add_slope_of_inputs", "backward")
+plant_inner(regular_recursion, "_begin", "forward")
+plant_inner(regular_slopes, "backward")
+plant_inner(regular_slopes, "_back_through_begin", "backward")
+plant_inner(regular_loops, "write_entries")
+plant_inner(regular_loops, "add_chain_rule")
 plant_inner(
     regular_loops,
     "_end",

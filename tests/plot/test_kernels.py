@@ -7,11 +7,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
-from bochner import (
-    FourierFeatures,
-    LearnedKernelRegressor,
-    plot,
-)
+from bochner import FourierFeatures, LearnedKernelRegressor, plot
 from bochner.kernels import Gaussian, LocallyStationary, Polynomial, SpectralMixture
 from bochner.learned import Chains
 from bochner.plot.kernel_curves import SpectrumDisplay

@@ -18,10 +18,7 @@ INDICES = {
     "periods": pd.period_range("2015-01", periods=72, freq="M"),
     "dates with a zone": HOURS,
 }
-DRAWN = {
-    "periods": MONTHS.to_numpy(),
-    "dates with a zone": HOURS.tz_localize(None).to_numpy(),
-}
+DRAWN = {"periods": MONTHS.to_numpy(), "dates with a zone": HOURS.tz_localize(None).to_numpy()}
 
 
 @pytest.fixture(scope="module", params=INDICES)

@@ -127,9 +127,7 @@ def test_errors_of_few_clusters_are_those_of_their_means():
     of_cluster = rng.normal(size=(4, 2))
     residuals = np.repeat(of_cluster, 30, axis=0) + 0.1 * rng.normal(size=(120, 2))
     found = of(
-        np.repeat([["a", "b"]], 120, axis=0).ravel(),
-        residuals.ravel(),
-        np.repeat(np.arange(4), 60),
+        np.repeat([["a", "b"]], 120, axis=0).ravel(), residuals.ravel(), np.repeat(np.arange(4), 60)
     )
     means = residuals.reshape(4, 30, 2).mean(axis=1)
     np.testing.assert_allclose(found.std_error, sem(means, axis=0), rtol=1e-9)

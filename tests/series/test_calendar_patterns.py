@@ -46,11 +46,7 @@ PARTS = pd.date_range("2022-01-03", periods=4 * 500, freq="6h")
 HOURS = pd.date_range("2023-01-02", periods=24 * 160, freq="h")
 SPIKES = {
     "end of the month": (DAYS, lambda t: t.is_month_end, "last day of the month"),
-    "working day": (
-        DAYS,
-        is_first_working,
-        "1st working day of the month",
-    ),
+    "working day": (DAYS, is_first_working, "1st working day of the month"),
     "date": (DAYS, lambda t: (t.month, t.day) == (12, 24), "24 December"),
     "weekday": (DAYS, lambda t: is_nth(t, 1, 2), "2nd Tuesday of the month"),
     "feast": (DAYS, lambda t: is_easter(t, -2), "Good Friday"),

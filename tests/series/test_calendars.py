@@ -42,13 +42,7 @@ HOLES = {
     "a gap": list(range(8, 28)),
 }
 
-ZONES = [
-    "UTC",
-    "Europe/Berlin",
-    "America/New_York",
-    "Australia/Lord_Howe",
-    "America/Santiago",
-]
+ZONES = ["UTC", "Europe/Berlin", "America/New_York", "Australia/Lord_Howe", "America/Santiago"]
 """In Santiago clocks are turned forward at midnight, and in Lord Howe by half an hour."""
 
 

@@ -13,12 +13,7 @@ from bochner.series import fitted_series
 from bochner.series.component_search import Searcher
 from bochner.series.components import Prior, Remainder, Variation
 from bochner.series.parameter_posterior import Fit, SeriesStructure
-from bochner.series.priors import (
-    PRIORS,
-    ParameterPrior,
-    PriorTable,
-    SeriesPriors,
-)
+from bochner.series.priors import PRIORS, ParameterPrior, PriorTable, SeriesPriors
 from bochner.series.trends import ConstantLevel, Slope
 
 OWN = [Prior(1.0, 2.0, "a", 1), Prior(-1.0, 0.5, "b", 2), Prior(0.3, 0.7, "c"), Prior(2.0, 3.0)]

@@ -8,11 +8,7 @@ from numpy.testing import assert_allclose
 from scipy.integrate import quad
 from scipy.stats import norm
 
-from bochner.series.value_transformations import (
-    TRANSFORMATIONS,
-    PredictiveMixture,
-    candidates,
-)
+from bochner.series.value_transformations import TRANSFORMATIONS, PredictiveMixture, candidates
 
 MEANS = np.array([[2.0, 3.0], [2.6, 1.8], [4.0, 3.2]])
 VARIANCES = np.array([[0.04, 0.3], [0.2, 0.1], [0.01, 0.4]])

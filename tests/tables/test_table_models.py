@@ -26,7 +26,7 @@ def no_counts(model):
 
 
 @pytest.mark.thorough_cases(
-    r"^TableRegressor\(effort|^TableC.*(train|s_classes|dtype|positive|weight_eq.*dense|pipeline_c|er_data_not)",
+    r"^TableRegressor\(effort|^TableC.*(train|s_classes|dtype|positive|weight_eq.*dense|pipeline_c|er_data_not)"
 )
 @parametrize_with_checks(
     [*REGRESSORS, *CLASSIFIERS], expected_failed_checks=no_counts, xfail_strict=True

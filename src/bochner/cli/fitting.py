@@ -12,13 +12,7 @@ from bochner._base.names import naming
 from bochner.cli.explaining import summary_blocks
 from bochner.cli.json_documents import fit_record
 from bochner.cli.options import fraction_option, read_options
-from bochner.cli.output import (
-    check_outputs,
-    noting_warnings,
-    print_files,
-    reporting,
-    write_json,
-)
+from bochner.cli.output import check_outputs, noting_warnings, print_files, reporting, write_json
 from bochner.cli.screen import print_studies
 from bochner.cli.stored_summary import stored
 from bochner.comparison.contenders import timed_fit

@@ -238,10 +238,7 @@ class Searcher:
 
         options = sorted(self._map(tried, periods.tolist()), key=lambda option: -option[0])
         best_fits = self._map(
-            lambda option: Fit(
-                option[1],
-                find_mode(self._model(rows, option[1]), rows, option[2]),
-            ),
+            lambda option: Fit(option[1], find_mode(self._model(rows, option[1]), rows, option[2])),
             options[:2],
         )
         with_cycle = max(best_fits, key=lambda fit: fit.score)

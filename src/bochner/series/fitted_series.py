@@ -22,11 +22,7 @@ from bochner.series.series_law import SeriesLaw
 from bochner.series.series_model import ScaledSeries, SeriesUnits
 from bochner.series.series_rows import SeriesRows, future_inputs
 from bochner.series.timelines import Future, Timeline, labelled
-from bochner.series.value_transformations import (
-    TRANSFORMATIONS,
-    PredictiveMixture,
-    are_mostly_zero,
-)
+from bochner.series.value_transformations import TRANSFORMATIONS, PredictiveMixture, are_mostly_zero
 
 _MONTH = 365.2425 / 12.0  # Mean days of a month in the Gregorian calendar
 
@@ -259,7 +255,7 @@ def check_periods(periods: ArrayLike) -> None:
     """Raise TypeError or ValueError unless the periods are ``"auto"`` or a sequence."""
     if np.ndim(periods) != 1 and periods != "auto":
         kind = ValueError if isinstance(periods, str) else TypeError
-        raise kind(f"periods must be 'auto' or a sequence of lengths, got {periods!r}.")
+        raise kind(f"periods must be 'auto' or a sequence of lengths, got {periods!r:.60}.")
 
 
 def _priors(
@@ -319,11 +315,7 @@ class SeriesForecasts:
 
     @classmethod
     def at(
-        cls,
-        fitted: Mapping[str, FittedSeries],
-        is_single: bool,
-        horizon: object,
-        X: object,
+        cls, fitted: Mapping[str, FittedSeries], is_single: bool, horizon: object, X: object
     ) -> "SeriesForecasts":
         """Return the forecasts for a number of steps or requested times, given known inputs."""
         of_each = X if isinstance(X, dict) and not is_single else None

@@ -151,10 +151,7 @@ class PanelLaw:
             effects_law = tuple(effects[:, 0].tolist()), float(np.sqrt(np.mean(effects[:, 1] ** 2)))
         rise = min(RISE, self.growth * unit * units.span)
         return SeriesStructure(
-            replace(TRENDS[-1], rise=rise),
-            shared=tuple(shared),
-            effects=effects_law,
-            rise=rise,
+            replace(TRENDS[-1], rise=rise), shared=tuple(shared), effects=effects_law, rise=rise
         )
 
 

@@ -12,14 +12,7 @@ from scipy.stats import chi2, qmc
 from bochner._base.arrays import Array, Index
 from bochner._base.descent import minimised
 from bochner.series.calendar_patterns import CalendarPattern
-from bochner.series.components import (
-    Inputs,
-    LevelShifts,
-    Remainder,
-    SharedSeason,
-    Variation,
-    Waves,
-)
+from bochner.series.components import Inputs, LevelShifts, Remainder, SharedSeason, Variation, Waves
 from bochner.series.priors import GENERAL, SeriesPriors
 from bochner.series.series_model import ScaledSeries, SeriesEvidence, SeriesModel, SeriesUnits
 from bochner.series.trends import RISE, TRENDS, LevelProcess

@@ -45,12 +45,12 @@ def closed_form(kernel: object, dim: int) -> SpectralMeasure:
     if kind == "law":
         if not isinstance(made, Law):
             raise TypeError(
-                f"law= of {name} must return a Law, got {made!r}; wrap it in Isotropic or "
+                f"law= of {name} must return a Law, got {made!r:.60}; wrap it in Isotropic or "
                 f"Independent."
             )
         return SpectralMeasure((Part(1.0, made),))
     if not isinstance(made, SpectralMeasure):
-        raise TypeError(f"closed_form= of {name} must return a SpectralMeasure, got {made!r}.")
+        raise TypeError(f"closed_form= of {name} must return a SpectralMeasure, got {made!r:.60}.")
     return made
 
 

@@ -13,7 +13,7 @@ from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils import Tags, check_consistent_length
 from sklearn.utils.validation import _check_feature_names_in, check_is_fitted, validate_data
 
-from bochner._base.arrays import Array, InputRows, as_scale, rounded_to
+from bochner._base.arrays import Array, as_scale, rounded_to
 from bochner._base.checks import check_choice, is_frame, unfit
 from bochner._base.frames import as_frame
 from bochner._base.names import naming, refuse_repeated
@@ -36,6 +36,7 @@ from bochner.tables.encodings import (
 from bochner.tables.level_means import Removal, target_columns
 from bochner.tables.table_errors import (
     refuse_infinite,
+    refuse_long_levels,
     refuse_other_names,
     refuse_small,
     refuse_tiny,
@@ -207,6 +208,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):
                 f"No column of the table varies: {naming([(s['name'], s['kind']) for s in states])}"
                 ". Expected at least one with two values; add a column that differs between rows."
             )
+        refuse_long_levels({s["name"]: (*s.get("levels", ()), *s.get("means", ())) for s in states})
         not_numeric, read = warn_of_written_values(columns), zip(states, columns, strict=True)
         warn_of_identifiers([c for s, c in read if s["kind"] == "identifier" and c in not_numeric])
         self.columns_ = states
@@ -300,7 +302,8 @@ class TableEncoder(TransformerMixin, BaseEstimator):
             if len(set(names)) < len(names):
                 refuse_repeated(names)
             if names != fitted:
-                X, names = _in_order(X, [names.index(name) for name in fitted]), fitted
+                places = [names.index(name) for name in fitted]
+                X, names = X.iloc[:, places] if hasattr(X, "iloc") else X[:, places], fitted
             validate_data(self, X, reset=reset, skip_check_array=True)
             of_pandas = hasattr(X, "iloc")  # True for pandas-like frames
             series = [s for _, s in X.items()] if of_pandas else [X[name] for name in names]
@@ -401,8 +404,3 @@ def read_part(X: object) -> list[Column]:
     refuse_unreadable(columns)
     refuse_infinite(columns)
     return columns
-
-
-def _in_order(X: InputRows, places: Sequence[int]) -> Any:
-    """Return a pandas or polars table with its columns in the order of ``places``."""
-    return X.iloc[:, places] if hasattr(X, "iloc") else X[:, places]
