@@ -116,11 +116,18 @@ def check_groups_are_left_out(n_groups=60, size=4):
     assert used(encoder_of(X, y, Removal.of_labels(group))[0]) == []
 
 
+def check_text_of_a_known_number_is_left_out(n=200):
+    """Titles predict the target by a number that is known: scores of rare titles replace it."""
+    X, worth = jobs(n)
+    X = pd.DataFrame({"title": X["title"].str.partition(",")[0], "worth": worth})
+    assert used(encoder_of(X, worth + 0.05 * np.random.default_rng(0).normal(size=n))[0]) == []
+
+
 def check_parts_share_a_length_scale():
     """The parts of a column have one length scale in a kernel, and are numbers of trees."""
     encoder, _ = encoder_of(*jobs(150))
     (state,) = (state for state in encoder.columns_ if "parts" in state)
-    numbers = scale_numbers(state)
+    numbers = scale_numbers([state])
     n_parts = sum("<part" in name for name in output_names(state))
     assert n_parts == 30
     assert len(set(numbers[-n_parts:])) == 1

@@ -25,14 +25,16 @@ random_text = anew(laws.check_random_text_is_left_out)
 
 
 @replaces(encoder, "telling", random_text)
-def all_text_tells(scores, base, targets, groups):
+def all_text_tells(scores, *arguments):
     return set(scores)
 
 
 plant_edits(text_parts, "telling", laws.check_groups_are_left_out, users=(encoder,),
     rows_of_a_group_in_several_folds=("np.unique(groups, return_inverse=True)[1]",
                                       "np.arange(len(groups))"))  # fmt: skip
-plant_edits(encodings, "scale_numbers", laws.check_parts_share_a_length_scale, users=(laws,),
+plant_edits(text_parts, "telling", laws.check_text_of_a_known_number_is_left_out, users=(encoder,),
+    scores_of_all_levels=("< _FEWEST_OF_LEVEL", "< 0"))  # fmt: skip
+plant_edits(encodings, "_scale_numbers", laws.check_parts_share_a_length_scale,
     parts_are_levels=("numbers, -1)", "numbers, 0)"),
     )  # fmt: skip
 

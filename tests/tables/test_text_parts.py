@@ -4,6 +4,8 @@ import numpy as np
 import pandas as pd
 import pytest
 from laws import text_laws as laws
+from sklearn.feature_extraction.text import CountVectorizer
+from sklearn.utils import murmurhash3_32
 
 import bochner
 from bochner import TableClassifier
@@ -19,6 +21,7 @@ from bochner.tables.text_parts import TextParts
         laws.check_recurring_names_have_levels,
         laws.check_random_text_is_left_out,
         laws.check_groups_are_left_out,
+        laws.check_text_of_a_known_number_is_left_out,
         laws.check_parts_share_a_length_scale,
         laws.check_text_without_known_parts,
         laws.check_missing_text,
@@ -59,6 +62,22 @@ def test_the_features_of_a_text_depend_on_it_alone():
     np.testing.assert_allclose(alone, of_fit[:5], atol=1e-6)
     empty = encoder.transform(pd.DataFrame({"title": [None, "ωξψ"], "age": [30.0, 30.0]}))
     np.testing.assert_array_equal(empty[:, :31], np.tile([1.0, *[0.0] * 30], (2, 1)))
+
+
+def test_scores_are_those_of_counted_parts():
+    """Parts are counted one by one, weighted, and multiplied by the components."""
+    texts = [*laws.jobs(200)[0]["title"], *laws.jobs(9)[0]["title"]]
+    column = read_column("title", pd.Series([*texts, None], dtype=object))
+    parts = TextParts.of(column)
+    scores, is_known = parts(column)
+    counted = CountVectorizer(analyzer="char_wb", ngram_range=(3, 4)).fit(texts)
+    places = [abs(murmurhash3_32(part)) % 2**20 for part in counted.get_feature_names_out()]
+    counts = counted.transform(texts).toarray() @ np.equal.outer(places, parts.places)
+    idf = 1.0 + np.log((1 + len(texts)) / (1 + np.count_nonzero(counts, axis=0)))
+    weighted = counts * idf / np.linalg.norm(counts * idf, axis=1, keepdims=True)
+    np.testing.assert_allclose(scores[:-1], weighted @ parts.components - parts.centre, atol=1e-5)
+    assert is_known.tolist() == [True] * len(texts) + [False]
+    assert not scores[-1].any()
 
 
 def test_both_encodings_of_numbers_have_the_same_parts():

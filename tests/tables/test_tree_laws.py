@@ -178,6 +178,16 @@ def test_trees_have_phases_of_cycles():
     assert_array_equal(phases.used, np.setdiff1d(np.arange(X.shape[1]), waves))
 
 
+@pytest.mark.parametrize("n", [60, 8])
+def test_lines_have_the_penalties_of_scikit_learn(n):
+    """For more rows than columns, and for fewer."""
+    rows, Y, weights = X[:n, :12], np.column_stack([X[:n, 12], np.sin(3.0 * X[:n])]), WEIGHTS[:n]
+    model = RidgeCV(tree_laws._STRENGTHS, alpha_per_target=True).fit(rows, Y, weights)
+    line = Line.of(np.arange(12), rows, Y, weights)
+    assert_allclose(line(rows), model.predict(rows), atol=1e-7)
+    assert len(set(model.alpha_)) > 1
+
+
 @pytest.mark.thorough
 def test_lines_go_on_beyond_the_rows_of_trees():
     """Trees of what a line leaves are those of scikit-learn's ridge regression and residuals."""

@@ -174,8 +174,9 @@ def _unlike(model: Model, features: pd.DataFrame) -> str:
         columns = np.flatnonzero(mask.any(axis=0))
         firsts = {names[j]: int(mask[:, j].argmax()) for j in columns}
         examples = [
-            (name, "" if reason == "missing" else _example(features[name].iloc[row]))
+            (name, entry(value, 6) if isinstance(value, float) else brief(value))
             for name, row in firsts.items()
+            for value in ("" if reason == "missing" else features[name].iloc[row],)
         ]
         count = int(mask.any(axis=1).sum())
         verb = "has" if count == 1 else "have"
@@ -187,10 +188,6 @@ def _unlike(model: Model, features: pd.DataFrame) -> str:
     if len(features) == 1:
         rows = "The row is unlike the training rows"
     return f"{rows}: {'; '.join(parts)}. Their predictions are less certain."
-
-
-def _example(value: object) -> str:
-    return entry(value, 6) if isinstance(value, float) else brief(value)
 
 
 def fitted_rows(model: Model, fresh: Fresh) -> tuple[str, NDArray[np.bool_] | None]:

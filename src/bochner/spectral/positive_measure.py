@@ -141,7 +141,8 @@ class PositiveMeasure:
         least :math:`E \|x M\|^2 + E \|y M^{-\top}\|^2`. Without ``reshaped``, the precision is one.
         """
         means = X.mean(axis=0), Y.mean(axis=0)
-        first, second = (_covariance(rows, mean) for rows, mean in zip((X, Y), means, strict=True))
+        centred = zip((X, Y), means, strict=True)
+        first, second = ((rows - mean).T @ (rows - mean) / len(rows) for rows, mean in centred)
         (shape, size), (other_shape, other_size) = _shrunk(first), _shrunk(second)
         inner, outer = _power(shape, 0.5), _power(shape, -0.5)
         mean = outer @ _power(inner @ other_shape @ inner, 0.5) @ outer
@@ -178,11 +179,6 @@ def best_precision(square: Array) -> Array:
     middle = 3.0 + 2.0 * np.maximum(square, 0.0)
     # This form avoids the cancellation of the usual formula
     return as_array(4.0 / (middle + np.sqrt(middle**2 - 8.0)))
-
-
-def _covariance(rows: Array, mean: Array) -> Array:
-    centred = rows - mean
-    return as_array(centred.T @ centred / len(rows))
 
 
 def _shrunk(covariance: Array) -> tuple[Array, float]:

@@ -83,7 +83,8 @@ class Game:
         m = min(n_pairs - min(_REPEATED, n_pairs // 4), size)
         n_passes = max(1, n_pairs // size)
         counts = [m] * n_passes if n_passes > 1 else [m, n_pairs - m]
-        ranks = [self._ranks(count, rng) for count in counts]
+        players = np.arange(self.n_players)
+        ranks = [rng.permuted(np.tile(players, (count, 1)), axis=1) for count in counts]
         values, variances = np.empty((2, len(X), self.n_players, outputs.shape[1]))
         for rows in steps(len(X), self._block(m * self.n_players * outputs.shape[1])):
             passes = [self._walks(X[rows], outputs[rows], each) for each in ranks]
@@ -94,10 +95,6 @@ class Game:
             between = of_background.var(axis=1, ddof=1)
             variances[rows] = ((1.0 - m / size) * between + m / size * within) / m
         return values, variances
-
-    def _ranks(self, n_pairs: int, rng: Generator) -> NDArray[np.intp]:
-        """Return the positions (n_pairs, g) of the players in random permutations."""
-        return rng.permuted(np.tile(np.arange(self.n_players), (n_pairs, 1)), axis=1)
 
     def _walks(self, X: Array, outputs: Array, ranks: NDArray[np.intp]) -> Array:
         """Return changes (n, m, g, k) of predictions as players join m coalitions by ``ranks``."""

@@ -29,6 +29,7 @@ from bochner.tables.encodings import (
     output_names,
     recurs,
     refuse_changed_kinds,
+    scale_numbers,
     standard_knots,
     tail_state,
     with_parts,
@@ -45,6 +46,7 @@ from bochner.tables.table_errors import (
     warn_of_written_values,
 )
 from bochner.tables.text_parts import MANY_LEVELS, TextParts, some_rows, telling
+from bochner.tables.trees import TreeInputs
 
 _KNOTS = {"standardize": standard_knots, "normal_quantile": normal_knots}
 """Functions that return the knots of the map of numbers, by the value of ``numeric``."""
@@ -302,8 +304,8 @@ class TableEncoder(TransformerMixin, BaseEstimator):
             if len(set(names)) < len(names):
                 refuse_repeated(names)
             if names != fitted:
-                places = [names.index(name) for name in fitted]
-                X, names = X.iloc[:, places] if hasattr(X, "iloc") else X[:, places], fitted
+                places, names = [names.index(name) for name in fitted], fitted
+                X = X.iloc[:, places] if hasattr(X, "iloc") else X[:, places]
             validate_data(self, X, reset=reset, skip_check_array=True)
             of_pandas = hasattr(X, "iloc")  # True for pandas-like frames
             series = [s for _, s in X.items()] if of_pandas else [X[name] for name in names]
@@ -351,10 +353,14 @@ def _with_parts(
     if not parts:
         return states
     rows = some_rows(len(columns[0].raw))
-    part = [column.at_rows(rows) for column in columns]
+    is_all = len(rows) == len(columns[0].raw)  # Then parts are not counted again
+    part = columns if is_all else [column.at_rows(rows) for column in columns]
     base = _features(states, part, {name: of_rows[rows] for name, of_rows in means.items()})
     scores = {number: text(part[number])[0] for number, text in parts.items()}
-    chosen = telling(scores, base, target_columns(y)[rows], removal.part(rows).labels(len(rows)))
+    numbers = scale_numbers(states)
+    inputs = TreeInputs.of(np.arange(len(numbers)), numbers)
+    groups = removal.part(rows).labels(len(rows))
+    chosen = telling(scores, (inputs, base), target_columns(y)[rows], groups)
     return [
         with_parts(state, columns[number], parts[number]) if number in chosen else state
         for number, state in enumerate(states)

@@ -202,8 +202,15 @@ def n_parts(state: State) -> int:
     return len(state["parts"].centre) if "parts" in state else 0
 
 
-def scale_numbers(state: State) -> NDArray[np.intp]:
+def scale_numbers(states: Sequence[State]) -> NDArray[np.intp]:
     """Return the length-scale index of each feature; levels share one, parts a negative one."""
+    of_columns = [_scale_numbers(state) for state in states]
+    ends = np.cumsum([0] + [len(numbers) for numbers in of_columns])
+    pairs = zip(ends, of_columns, strict=False)
+    return np.concatenate([np.where(index < 0, index - end, index + end) for end, index in pairs])
+
+
+def _scale_numbers(state: State) -> NDArray[np.intp]:
     n_shared = len(state["levels"]) + 1 if state["kind"] == "text" else 1
     features = np.arange(len(output_names(state)))
     numbers = np.maximum(features - n_shared + 1, 0)

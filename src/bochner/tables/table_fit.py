@@ -87,7 +87,7 @@ def fitted_laws(
         rounded(scaled),
         rows.weights_or_ones,
         rows.removal.groups,
-        _scale_numbers(encoders),
+        scale_numbers([state for encoder in encoders for state in encoder.columns_]),
         rows.noise_unit,
     )
     return encoders, learner.fit(
@@ -111,14 +111,6 @@ def _trends(encoded: Array, order: NDArray[np.intp] | None) -> NDArray[np.intp] 
         return None
     steps = np.diff(encoded[order], axis=0)
     return np.flatnonzero((steps >= 0.0).all(axis=0) | (steps <= 0.0).all(axis=0))
-
-
-def _scale_numbers(encoders: Sequence[TableEncoder]) -> NDArray[np.intp]:
-    """Return the index of the length scale of each column of several encoded tables."""
-    of_columns = [scale_numbers(state) for encoder in encoders for state in encoder.columns_]
-    ends = np.cumsum([0] + [len(numbers) for numbers in of_columns])
-    pairs = zip(ends, of_columns, strict=False)
-    return np.concatenate([np.where(index < 0, index - end, index + end) for end, index in pairs])
 
 
 def _cycles(encoders: Sequence[TableEncoder]) -> NDArray[np.intp]:

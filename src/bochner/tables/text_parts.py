@@ -2,23 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import partial
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array, diags_array
-from sklearn.ensemble import HistGradientBoostingRegressor
 from sklearn.feature_extraction.text import HashingVectorizer
-from sklearn.linear_model import RidgeCV
-from sklearn.model_selection import PredefinedSplit, cross_val_predict
 from sklearn.preprocessing import normalize
 from sklearn.utils.extmath import randomized_svd
 
 from bochner._base.arrays import Array, as_array
 from bochner._base.registry import register
-from bochner._base.threads import threads_of_trees
 from bochner.files.columns import Column
+from bochner.tables.observations import Chosen
+from bochner.tables.tree_growth import TreeSizes, boosted, squared
+from bochner.tables.tree_laws import Line
+from bochner.tables.trees import TreeInputs, Trees
 
 _SIZES = (3, 4)
 """Numbers of characters of the parts, as in skrub: shorter ones are in most texts, longer in
@@ -45,11 +47,11 @@ _MOST_ROWS, _FEWEST_ROWS = 3000, 50
 _N_FOLDS = 5
 """Folds of the rows that choose columns, the usual number."""
 
-_N_ITERATIONS, _N_LEAVES = 60, 15
-"""Iterations and leaves of the trees of other features, in a second: they need not be the best."""
+_TREE_SIZES, _N_TREES = TreeSizes(rate=0.1, depth=5), 60
+"""Sizes and number of the trees of other features: they need not be the best."""
 
-_ALPHAS = np.logspace(-2.0, 4.0, 13)
-"""Candidate penalties of scores of variance one, two per decade, for 3,000 rows at most."""
+_FEWEST_OF_LEVEL = 20
+"""Rows of a level with a score in these trees: with scores of five rows, three choices differ."""
 
 _CERTAIN = 2.0
 """Standard errors by which parts must reduce the squared error: random text does in one of 44."""
@@ -75,9 +77,10 @@ class TextParts:
     @classmethod
     def of(cls, column: Column) -> TextParts | None:
         """Return the parts that two texts of a column have; ``None`` if there are hardly any."""
-        texts = _texts(column)
-        some = np.random.default_rng(0).permutation(texts[column.present])[:_MOST_TEXTS]
-        counts = _counts(some.tolist())
+        some = np.random.default_rng(0).permutation(np.flatnonzero(column.present))[:_MOST_TEXTS]
+        is_all = len(column.raw) <= _MOST_TEXTS
+        counts, index = _counts(column if is_all else column.at_rows(some))
+        counts = counts[index[some] if is_all else index]
         frequency = np.bincount(counts.indices, minlength=_N_PLACES)
         repeated = np.flatnonzero(frequency > 1)
         if len(some) < _FEWEST_ROWS or len(repeated) <= _N_COMPONENTS:
@@ -95,34 +98,30 @@ class TextParts:
 
     def __call__(self, column: Column) -> tuple[Array, NDArray[np.bool_]]:
         """Return the scores (n, k) of texts, zero for texts without a part, and which have one."""
-        if "parts" not in column.memo:  # Encoders of a table share its columns
-            distinct, index = np.unique(_texts(column), return_inverse=True)
-            column.memo["parts"] = _counts(distinct.tolist()), index
-        counts, index = column.memo["parts"]
+        counts, index = _counts(column)
         weighted = _weighted(counts, self.places, self.idf)
         is_known = np.diff(weighted.indptr) > 0
         scores = as_array(weighted @ self.components) - self.centre
         return np.where(is_known[:, None], scores, 0.0)[index], is_known[index]
 
 
-def _texts(column: Column) -> NDArray[np.object_]:
-    """Return the entries (n,) of a column as text, empty where missing."""
-    texts = column.texts().copy()
-    texts[~column.present] = ""
-    return texts
-
-
-def _counts(texts: Sequence[str]) -> csr_array:
-    """Return the number of times that each part occurs in each text, (n, places)."""
-    hashing = HashingVectorizer(
-        analyzer="char_wb",
-        ngram_range=_SIZES,
-        n_features=_N_PLACES,
-        alternate_sign=False,
-        norm=None,
-        dtype=np.float32,
-    )
-    return csr_array(hashing.transform(texts))
+def _counts(column: Column) -> tuple[csr_array, NDArray[np.intp]]:
+    """Return how often parts occur in distinct texts (u, places), and the index of texts (n,)."""
+    if "parts" not in column.memo:  # Encoders of a table share its columns
+        texts = column.texts().copy()
+        texts[~column.present] = ""
+        distinct, index = np.unique(texts, return_inverse=True)
+        hashing = HashingVectorizer(
+            analyzer="char_wb",
+            ngram_range=_SIZES,
+            n_features=_N_PLACES,
+            alternate_sign=False,
+            norm=None,
+            dtype=np.float32,
+        )
+        column.memo["parts"] = csr_array(hashing.transform(distinct.tolist())), index
+    counts, index = column.memo["parts"]
+    return counts, index
 
 
 def _weighted(counts: csr_array, places: NDArray[np.int64], idf: NDArray[np.float32]) -> csr_array:
@@ -136,26 +135,31 @@ def some_rows(n: int) -> NDArray[np.intp]:
 
 
 def telling(
-    scores: Mapping[int, Array], base: Array, targets: Array, groups: NDArray[np.int64]
+    scores: Mapping[int, Array],
+    base: tuple[TreeInputs, Array],
+    targets: Array,
+    groups: NDArray[np.int64],
 ) -> set[int]:
     """Return the columns whose scores predict left-out targets (n, t) beyond other features."""
     numbers = np.unique(groups, return_inverse=True)[1]
     fold = np.random.default_rng(0).permutation(numbers.max() + 1)[numbers] % _N_FOLDS
-    folds = PredefinedSplit(fold)
     chosen: set[int] = set()
-    if len(targets) < _FEWEST_ROWS or folds.get_n_splits() < 2:
+    if len(targets) < _FEWEST_ROWS or len(np.unique(fold)) < 2:
         return chosen
-    spread = targets.var(axis=0)
-    order = np.argsort(-spread, kind="stable")[:_MOST_TARGETS]
+    order = np.argsort(-targets.var(axis=0), kind="stable")[:_MOST_TARGETS]
     residuals = targets[:, order] - targets[:, order].mean(axis=0)
-    if base.shape[1]:
-        trees = HistGradientBoostingRegressor(max_iter=_N_ITERATIONS, max_leaf_nodes=_N_LEAVES)
-        with threads_of_trees():
-            predicted = [cross_val_predict(trees, base, y, cv=folds) for y in residuals.T]
-        residuals = residuals - np.column_stack(predicted)
+    inputs, encoded = base
+    if len(inputs):
+        features, n_blocks = inputs(encoded), len(inputs.starts)
+        for levels in features.T[:n_blocks]:  # Rare levels are one level
+            codes = levels.astype(np.intp)
+            counts = np.bincount(codes)
+            levels[counts[codes] < _FEWEST_OF_LEVEL] = len(counts)
+        trees = partial(_trees, n_blocks=n_blocks)
+        residuals = residuals - _out_of_fold(trees, features, residuals, fold)
     for number, of_column in scores.items():
-        predicted = cross_val_predict(RidgeCV(_ALPHAS), of_column, residuals, cv=folds)
-        others = residuals - predicted.reshape(residuals.shape)
+        line = partial(Line.of, np.arange(of_column.shape[1]))
+        others = residuals - _out_of_fold(line, of_column, residuals, fold)
         squares = np.sum(residuals**2, axis=1)
         gain = squares - np.sum(others**2, axis=1)
         error = gain.std() / np.sqrt(len(gain))
@@ -163,3 +167,16 @@ def telling(
             chosen.add(number)
             residuals = others
     return chosen
+
+
+def _trees(X: Array, Y: Array, weights: Array, n_blocks: int) -> Trees:
+    outputs = np.tile(mean := Y.mean(axis=0), (len(Y), 1))
+    return boosted(X, n_blocks, squared, Y, weights, mean, outputs, _TREE_SIZES, _N_TREES, seed=0)
+
+
+def _out_of_fold(fitted: Callable[..., Any], X: Array, Y: Array, fold: Chosen) -> Array:
+    """Return predictions (n, t) of each fold by a fit to the rows of the others."""
+    values, ones = np.empty_like(Y), np.ones(len(Y))
+    for out in (fold == number for number in np.unique(fold)):
+        values[out] = fitted(X[~out], Y[~out], ones[~out])(X[out])
+    return values

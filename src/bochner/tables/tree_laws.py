@@ -7,7 +7,7 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import logsumexp
-from sklearn.linear_model import LogisticRegression, RidgeCV
+from sklearn.linear_model import LogisticRegression
 
 from bochner._base.arrays import Array, as_array, rounded, steps
 from bochner._base.registry import register
@@ -63,17 +63,40 @@ class Line:
         cls, columns: Chosen, X: Array, Y: Array, weights: Array, labels: Chosen | None = None
     ) -> "Line":
         """Return the best ridge regression, or log odds of classes by a logistic regression."""
-        model = RidgeCV(_STRENGTHS, alpha_per_target=True)
-        if labels is not None:
+        if labels is None:
+            coef, intercept = _ridge(X[:, columns], Y, weights)
+        else:
             model = LogisticRegression(C=_INVERSE_STRENGTH, max_iter=_STEPS)
-        model.fit(X[:, columns], Y if labels is None else labels, weights)
-        intercept = rounded(np.ravel(model.intercept_))
-        coef = np.reshape(model.coef_, (len(intercept), len(columns)))  # (c,) for a single target
-        return cls(columns, rounded(coef.T), intercept)
+            model.fit(X[:, columns], labels, weights)
+            coef, intercept = model.coef_.T, model.intercept_
+        return cls(columns, rounded(coef), rounded(intercept))
 
     def __call__(self, X: Array) -> Array:
         """Return the values (n, t) at encoded rows (n, d)."""
         return as_array(X[:, self.columns] @ self.coef + self.intercept)
+
+
+def _ridge(X: Array, Y: Array, weights: Array) -> tuple[Array, Array]:
+    """Return coefficients (d, t) and intercepts (t,) with the penalties of least left-out error."""
+    centre, means = (np.average(each, axis=0, weights=weights) for each in (X, Y))
+    roots = np.sqrt(weights)[:, None]
+    scaled, residuals = roots * (X - centre), roots * (Y - means)
+    if len(X) < X.shape[1]:
+        turned = np.linalg.svd(scaled, full_matrices=False)[2].T
+    else:
+        turned = np.linalg.eigh(scaled.T @ scaled)[1]
+    scaled = scaled @ turned  # Its columns are orthogonal
+    squares, products = np.sum(scaled**2, axis=0), scaled.T @ residuals
+    factors = 1.0 / np.add.outer(squares, _STRENGTHS)  # (r, a)
+    # The residual of a left-out row is that of the fit, divided by one minus the leverage.
+    rest = 1.0 - (weights / weights.sum())[:, None] - scaled**2 @ factors
+    rest = np.maximum(rest, np.finfo(np.float64).eps)
+    errors = [
+        np.sum(((residuals - scaled @ (factor[:, None] * products)) / part[:, None]) ** 2, axis=0)
+        for factor, part in zip(factors.T, rest.T, strict=True)
+    ]
+    coef = turned @ (factors[:, np.argmin(errors, axis=0)] * products)
+    return coef, means - centre @ coef
 
 
 @register(shapes={"signal": "t"})

@@ -177,7 +177,9 @@ class _Scores:
         inputs, deviation = moments.inputs(), np.sqrt(moments.variance)
         residual = float(np.mean(self.level * self.scores[rows] * deviation))
         knots = _knots(inputs, moments.in_means(), residual)
-        knots += [_quantiles(column) for column in self.X[:, numbers].T]
+        ranks = np.linspace(0.02, 0.98, _NUMBER_KNOTS)
+        quantiles = np.quantile(self.X[:, numbers], ranks, axis=0, method="nearest")
+        knots += [np.unique(of_column) for of_column in quantiles.T]
         inputs = np.hstack((inputs, X[:, numbers]))
         terms = WidthTerms(knots, binary)
         stretches = None if self.stretches is None else self.stretches[rows]
@@ -211,11 +213,6 @@ def _numbers(X: Array, columns: TreeInputs | None) -> Chosen:
     is_number = [len(np.unique(X[:, number])) >= _FEWEST_VALUES for number in numbers]
     chosen = numbers[np.array(is_number, dtype=bool)]
     return chosen if len(chosen) <= _MOST_NUMBERS else none()
-
-
-def _quantiles(column: Array) -> Array:
-    """Return a few distinct quantiles of a column (n,)."""
-    return np.unique(np.quantile(column, np.linspace(0.02, 0.98, _NUMBER_KNOTS), method="nearest"))
 
 
 def _parts(folds: Chosen) -> Iterator[tuple[Chosen, Chosen]]:
