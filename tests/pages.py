@@ -9,16 +9,6 @@ def rows_of(method, metric, *values, **settings):
     ]
 
 
-def table_lines(page):
-    """Return the lines of all tables of a page by their first cell."""
-    found = {}
-    for line in page.splitlines():
-        if line.startswith("| "):
-            first, *rest = (cell.strip() for cell in line.strip("|").split("|"))
-            found.setdefault(first, []).append(rest)
-    return found
-
-
 def pictures_of(benchmark):
     """Return the pictures of all parts, in the order of the page."""
     names = benchmark.order or [part.name for part in benchmark.parts]

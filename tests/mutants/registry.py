@@ -101,19 +101,6 @@ def edit(owner, name, old, new, *users):
     return plant
 
 
-def edit_inner(module, name, caller, old, new, user):
-    """Return what plants a changed line in a function that a compiled one of its module calls."""
-    EDITS.append((getattr(module, name), old))
-
-    def plant(patch):
-        patch.setattr(module, name, edited(getattr(module, name), old, new))
-        # The caller was compiled with the function as it is.
-        start = f"def {caller}("
-        patch.setattr(user, caller, edited(getattr(module, caller), start, start))
-
-    return plant
-
-
 def plant_edits(owner, attribute, *checks, users=(), **edits):
     """Register bugs by their names, each of which changes one line of the same function.
 

@@ -48,13 +48,7 @@ SPIKES = {
     "end of the month": (DAYS, lambda t: t.is_month_end, "last day of the month"),
     "working day": (DAYS, is_first_working, "1st working day of the month"),
     "date": (DAYS, lambda t: (t.month, t.day) == (12, 24), "24 December"),
-    "weekday": (DAYS, lambda t: is_nth(t, 1, 2), "2nd Tuesday of the month"),
     "feast": (DAYS, lambda t: is_easter(t, -2), "Good Friday"),
-    "weekday of the year": (
-        DAYS,
-        lambda t: t.month == 9 and is_nth(t, 0, 1),
-        "1st Monday of September",
-    ),
     "week": (WEEKS, lambda t: (t.month, t.day) == (12, 25), "week with 25 December"),
     "weeks with paydays": (WEEKS, lambda t: t.day == 15, "week with day 15 of the month"),
     "week of a feast": (WEEKS, is_easter, "week with Easter Sunday"),
@@ -76,16 +70,10 @@ SPIKES = {
         lambda t: t.is_month_end and t.hour == 18,
         "last day of the month, 18:00",
     ),
-    "parts of a day": (PARTS, lambda t: t.day == 15, "day 15 of the month"),
     "part of a weekday": (
         PARTS,
         lambda t: is_nth(t, 4, 3) and t.hour == 6,
         "3rd Friday of the month, 6:00",
-    ),
-    "part of a working day": (
-        PARTS,
-        lambda t: is_first_working(t) and t.hour == 12,
-        "1st working day of the month, 12:00",
     ),
     "day of hours": (HOURS, lambda t: t.day == 1, "day 1 of the month"),
     "hour": (HOURS, lambda t: t.is_month_end and t.hour == 18, "last day of the month, 18:00"),
@@ -121,6 +109,29 @@ def assert_forecast(name, kind="flat"):
     assert abs(forecast - y.iloc[last]) < 4.0 * NOISE + 0.3 * SIZE * (kind == "shift")
     lower, upper = model.predict_interval(last - start + 4, 0.995)
     assert lower.iloc[-1] < y.iloc[last] < upper.iloc[-1]
+
+
+def test_labels_count_the_days_of_a_month():
+    """Days, working days and days of the week from either end, by lists of the days."""
+    numbers = ["1st ", "2nd ", "3rd ", "4th ", "5th "]
+    ends = ["last ", *(f"{number}last " for number in numbers[1:])]
+    for t in pd.date_range("2019-01-01", "2020-12-31"):
+        month = pd.date_range(t.replace(day=1), t + pd.offsets.MonthEnd(0))
+        working, same = month[month.weekday < 5], month[month.weekday == t.weekday()]
+        nth, last = numbers[same.get_loc(t)], "last " * (t == same[-1])
+        expected = {f"day {t.day} of the month", f"{t.day} {t:%B}"}
+        expected |= {f"{which}{t:%A} of the month" for which in (nth, last) if which}
+        expected.add(f"{last or nth}{t:%A} of {t:%B}")
+        for name, names, days in (
+            ("day", ends, month[::-1]),
+            ("working day", numbers, working),
+            ("working day", ends, working[::-1]),
+        ):
+            pairs = zip(names, days, strict=False)
+            expected |= {f"{which}{name} of the month" for which, day in pairs if day == t}
+        labels = dict(calendar_patterns._of_day(t.date()))
+        labels.pop("Easter", None)
+        assert set(labels.values()) == expected
 
 
 @pytest.mark.thorough_cases("hour")

@@ -245,6 +245,8 @@ def test_answers_are_whole_numbers_and_models_are_saved(tmp_path):
     assert_allclose(loaded.predict(30), model.predict(30))
     history = loaded.series_["y"].history()[1]
     assert_allclose(history, y.to_numpy())
+    larger = law_of(np.random.default_rng(0).poisson(6.0, 200).astype(float))
+    assert_allclose(larger.predict(3), 6.0, rtol=0.1)
     at_zero = np.exp(model.log_density(pd.Series(np.zeros(30), low.index)))
     assert_allclose(at_zero, masses(model._forecasts(30, None).laws()["y"], 1)[0])
 

@@ -160,14 +160,6 @@ def plain():
     return moved(values()[:84], T[:84], T[84:])
 
 
-@pytest.mark.parametrize(("shift", "factor"), [(1000.0, 1.0), (0.0, 1 / 365.25), (-3.0, 7.0)])
-def test_units_of_time_do_not_matter(plain, shift, factor):
-    times = shift + factor * T
-    mean, std = moved(values()[:84], times[:84], times[84:])
-    assert_allclose(mean, plain[0], atol=CLOSE)
-    assert_allclose(std, plain[1], rtol=CLOSE)
-
-
 @pytest.mark.parametrize(("shift", "factor"), [(-500.0, 1.0), (0.0, 1e6), (7.0, -1e-4)])
 def test_units_of_values_do_not_matter(plain, shift, factor):
     mean, std = moved(shift + factor * values()[:84], T[:84], T[84:])
@@ -329,7 +321,6 @@ def test_errors_of_origins_are_scaled_by_the_values_before():
     assert_errors_of_origins()
 
 
-@pytest.mark.thorough
 def test_known_inputs():
     rng = np.random.default_rng(0)
     y = monthly()

@@ -1,5 +1,7 @@
 """What series of a panel share, against closed forms, dense regression and separate fits."""
 
+from types import SimpleNamespace
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -9,7 +11,13 @@ from series.models import rows_of
 
 from bochner import Forecaster, load, save
 from bochner.series.components import Inputs, Remainder, SharedSeason, Variation
-from bochner.series.panel_priors import CoefficientLikelihood, PanelLaw, SeasonLaw, population
+from bochner.series.panel_priors import (
+    CoefficientLikelihood,
+    PanelLaw,
+    SeasonLaw,
+    first_law,
+    population,
+)
 from bochner.series.parameter_posterior import Season
 from bochner.series.series_model import SeriesEvidence, SeriesModel, SeriesUnits
 from bochner.series.trends import ConstantLevel
@@ -93,6 +101,17 @@ def assert_population():
     mean, cov, _ = population([*some, *empty], np.eye(1))
     assert abs(mean[0] - 3.0) < 4.0 * 1.6 / np.sqrt(2000)
     assert abs(cov[0, 0] - 1.0) < 0.2
+
+
+def test_growth_has_the_mean_square_of_the_series():
+    growths, span = np.random.default_rng(0).normal(0.5, 0.1, size=(30, 1)), 2.0
+    selection = SimpleNamespace(units=SimpleNamespace(span=span), patterns=())
+    empty = {"seasons": {}, "effects": {}, "unit": 1.0, "selection": selection}
+    likelihoods = [CoefficientLikelihood(1e9 * np.eye(1), 1e9 * growth) for growth in growths]
+    law = first_law([SimpleNamespace(**empty, growth=one) for one in likelihoods], PanelLaw(True))
+    mean = growths.sum() / 31
+    variance = (np.sum((growths - mean) ** 2) + 3.0 / span**2) / 33
+    assert_allclose(law.growth, np.sqrt(mean**2 + variance), rtol=1e-6)
 
 
 def test_a_shared_season_is_in_calendar_time_and_in_units_of_the_series():

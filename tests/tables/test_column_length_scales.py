@@ -115,7 +115,6 @@ def turned_rows(n_samples=300):
     return rows_of(rows, np.sin(1.5 * (rows @ np.array([1.0, 1.0, -1.0]))))
 
 
-@pytest.mark.thorough
 def test_the_penalised_error_of_a_map_is_stationary():
     """The map that is found, against finite differences of errors without each row."""
     rows, origin = turned_rows(60), LearnedKernel(Matern((1.0, 2.0, 1.5), nu=2.5), 0.1)

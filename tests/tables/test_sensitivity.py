@@ -130,6 +130,8 @@ def test_results_are_tables_of_texts_in_terminals_and_notebooks():
         "2020-07-02  2015     -2     -2     -2",
         "   missing  2015      0      0      0",
     ]
+    few = Effect(("a",), (np.ones(1),), *[np.array([12.3456])] * 3)
+    assert repr(few).split()[-3:] == ["12.35"] * 3
     assert effect.to_frame()["day"].tolist()[1].isoformat() == "2020-07-02T00:00:00"
     shares = VarianceShares(("a<b",), np.array([0.5]), np.array([0.1]))
     assert "<td>a&lt;b</td><td>50.0%</td><td>10.0%</td>" in shares._repr_html_()

@@ -6,9 +6,10 @@ import numpy as np
 import pandas as pd
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
-from scipy.special import expit
+from scipy.special import expit, logit
 from scipy.special import softmax as shares_of
 from sklearn.linear_model import LogisticRegression, RidgeCV
+from sklearn.metrics import log_loss
 
 from bochner import TableClassifier, TableRegressor, load, save
 from bochner.kernels import Laplacian
@@ -111,6 +112,29 @@ def check_trees(name="squared"):
     for code in (7, 10, 99):
         unknown[0, 0] = code
         assert_array_equal(trees(unknown), trees(np.array([[7, *inputs[0, 1:]]])))
+
+
+@pytest.mark.parametrize("edges", [[], [0.0], [-0.5, 0.5]])
+def test_weights_count_before_the_first_tree_and_in_errors_of_numbers_of_trees(edges):
+    labels, n_outputs = np.digitize(Y, edges), max(1, len(edges) + (len(edges) > 1))
+    data = observations(np.eye(3)[labels][:, -n_outputs:]) if edges else observations()
+    learner = TreeLearner(INPUTS, labels if edges else None, 0, most_trees=6)
+    _, trees = learner.trees(data, np.arange(N))
+    shares = WEIGHTS @ np.eye(3)[labels] / WEIGHTS.sum()
+    first = {0: WEIGHTS @ Y / WEIGHTS.sum(), 1: logit(shares[1]), 2: np.log(shares)}[len(edges)]
+    constant = first.mean() if len(edges) > 1 else 0.0
+    assert_allclose(trees.baseline, first - constant, rtol=1e-9, atol=1e-12)
+    law, rows = TreeLaw("trees", np.ones(n_outputs), 0.0, 1.0, INPUTS, trees), np.arange(0, N, 3)
+
+    def error(stage):
+        values = replace(law, trees=trees.part(0, stage)).mean(X[rows], X)
+        if not edges:
+            return WEIGHTS[rows] @ (values[:, 0] - Y[rows]) ** 2
+        p = expit(np.hstack((-values, values))) if n_outputs == 1 else shares_of(values, axis=1)
+        return log_loss(labels[rows], p, normalize=False, sample_weight=WEIGHTS[rows])
+
+    stages = np.array([0, 1, 4, 6])
+    assert_allclose(learner._errors(law, data, rows, stages), list(map(error, stages)), rtol=1e-9)
 
 
 def test_many_levels_are_told_apart():

@@ -345,9 +345,8 @@ def without_noise(kernel: sk.Kernel, dim: int) -> tuple[Kernel, float]:
     terms = converted.terms if isinstance(converted, Sum) else (converted,)
     noise, rest = 0.0, list[Kernel]()
     for term in terms:
-        factor, inner = (term.factor, term.kernel) if isinstance(term, Scaled) else (1.0, term)
-        if isinstance(inner, White):
-            noise += factor * inner.noise
+        if isinstance(term, White):  # Factors are in its variance
+            noise += term.noise
         else:
             rest.append(term)
     if not rest or any(term.has_noise for term in rest):
