@@ -40,18 +40,9 @@ def test_the_core_imports_without_the_extras():
 
 
 HEAVY = (
-    "dask",
-    "joblib",
-    "matplotlib",
-    "numba",
-    "numpy",
-    "pandas",
-    "polyagamma",
-    "pyarrow",
-    "safetensors",
-    "scipy",
-    "sklearn",
-)
+    "dask", "joblib", "matplotlib", "numba", "numpy", "pandas", "polyagamma", "pyarrow",
+    "safetensors", "scipy", "sklearn",
+)  # fmt: skip
 """Packages that take tenths of a second or more to import."""
 
 

@@ -255,28 +255,10 @@ WEIGHTS = {
 """Sample weights."""
 
 SETTINGS = {
-    "None": None,
-    "zero": 0,
-    "minus one": -1,
-    "one": 1,
-    "two": 2,
-    "a half": 0.5,
-    "tiny": 1e-300,
-    "huge": 1e300,
-    "denormal": 5e-324,
-    "NaN": np.nan,
-    "infinity": np.inf,
-    "a word": "nonsense",
-    "no word": "",
-    "a list": [],
-    "a class": dict,
-    "an array": np.ones(3),
-    "np.int64": np.int64(3),
-    "np.float32": np.float32(2.0),
-    "np.bool": np.bool_(True),
-    "a huge integer": 2**70,
-    "complex": 1j,
-    "an object": object(),
-    "NaN in an array": np.array([np.nan, 1.0]),
-}
+    "None": None, "zero": 0, "minus one": -1, "one": 1, "two": 2, "a half": 0.5, "tiny": 1e-300,
+    "huge": 1e300, "denormal": 5e-324, "NaN": np.nan, "infinity": np.inf, "a word": "nonsense",
+    "no word": "", "a list": [], "a class": dict, "an array": np.ones(3), "np.int64": np.int64(3),
+    "np.float32": np.float32(2.0), "np.bool": np.bool_(True), "a huge integer": 2**70,
+    "complex": 1j, "an object": object(), "NaN in an array": np.array([np.nan, 1.0]),
+}  # fmt: skip
 """Values of any parameter."""
