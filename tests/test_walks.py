@@ -51,7 +51,7 @@ def gaussian_process() -> None:
 
 
 def learned_kernel() -> None:
-    chains = Chains(n_burn_in=20, n_samples=20, n_chains=2)
+    chains = Chains(n_burn_in=5, n_samples=5, n_chains=2)
     bochner.LearnedKernelRegressor(20, chains=chains, random_state=0).fit(X, Y)
 
 

@@ -2,10 +2,12 @@
 
 from threading import Barrier, Thread
 
+import numpy as np
 import pytest
 from joblib import cpu_count
 from threadpoolctl import threadpool_info, threadpool_limits
 
+from bochner._base import arrays, threads
 from bochner._base.threads import in_order, single_threaded_blas, threads_for
 
 
@@ -43,6 +45,16 @@ def test_linear_algebra_has_one_thread_inside_and_its_own_again():
                 assert again == outside
             assert blas_threads() == {1}
         assert blas_threads() == before
+
+
+def test_one_thread_factorises_large_matrices(monkeypatch):
+    counts = []
+    monkeypatch.setattr(arrays, "cholesky", lambda *_, **__: counts.append(blas_threads()))
+    monkeypatch.setattr(threads, "_MOST_BYTES", 799)
+    with threads.threads_of_blas(2):
+        for n_rows in (9, 10):
+            arrays.jittered_cholesky(np.eye(n_rows))
+    assert counts == [{2}, {1}]
 
 
 def test_threads_that_overlap_leave_things_as_they_were():

@@ -1,16 +1,32 @@
 """A cluster of two processes on this machine for the tests of this folder; other engines."""
 
+from contextlib import ExitStack
+from functools import cache
+
 import pytest
 from engines.engines import InProcess, Threads
 
+RUNNING = ExitStack()
 
-@pytest.fixture(scope="package")
-def cluster():
+
+@cache
+def started():
     distributed = pytest.importorskip("distributed")
-    with distributed.LocalCluster(
-        n_workers=2, threads_per_worker=1, dashboard_address=None, silence_logs=50
-    ) as made:
-        yield made
+    options = {"n_workers": 2, "threads_per_worker": 1, "silence_logs": 50}
+    return RUNNING.enter_context(distributed.LocalCluster(**options, dashboard_address=None))
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_runtest_teardown(nextitem):
+    """Stop the cluster after the last test of this folder: an idle one takes a tenth of a core."""
+    if nextitem is None or "engines" not in nextitem.path.parts:
+        RUNNING.close()
+        started.cache_clear()
+
+
+@pytest.fixture
+def cluster():
+    return started()
 
 
 @pytest.fixture(params=["no cluster", "two workers"])

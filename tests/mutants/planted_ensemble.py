@@ -114,6 +114,9 @@ plant_edits(length_scales, "descended",
 plant_edits(kernel_search, "finished",
     test_length_scales.test_sixty_rows_without_noise_tell_a_smooth_function,
     users=(learner,), penalties_of_noisy_rows=("error / _PRECISE", "1.0"))  # fmt: skip
+plant_edits(kernel_search, "_common_start",
+    test_length_scales.test_searches_begin_at_the_greatest_noise_of_least_error,
+    least_noise_of_equal_errors=("return max(", "return min("))  # fmt: skip
 plant_edits(scale_prior, "ridge_summary", test_scale_prior.check_summary,
     errors_of_rows_that_were_fitted=("/ np.maximum(remainder, ridge)[:, None]", ""),
     levels_with_a_share_each=("np.bincount(owners) > 1", "np.bincount(owners) > 99"),

@@ -109,6 +109,20 @@ def test_few_rows_and_constant_targets_have_a_kernel(n_samples):
         assert found.full.alpha > 0.0
 
 
+def test_searches_begin_at_the_greatest_noise_of_least_error():
+    """Without noise errors hardly depend on small ratios, which descents would not raise."""
+    rows = np.random.default_rng(3).uniform(size=(60, 2))
+    rows, family = rows_of(rows, np.sign(rows.sum(axis=1) - 0.9)), search.Family(Exponential)
+    scales, noises, errors = family.prior.log_scales(rows), [0.1, 1.0, 0.01, 1e-4, 1e-7], []
+    for factor in np.log((1.0, 0.25, 4.0)):
+        for noise in np.log(noises):
+            learned = LearnedKernel.at(Exponential(), np.append(scales + factor, noise))
+            errors.append(brute(learned, rows))
+    best = np.tile(noises, 3)[np.array(errors) < 1.005 * min(errors)]
+    assert best.max() > 100.0 * best.min()
+    assert_allclose(search.begun(family, rows).start.alpha, best.max())
+
+
 def turned_rows(n_samples=300):
     """A target that changes along one direction, oblique to the inputs."""
     rows = np.random.default_rng(1).normal(size=(n_samples, 3))

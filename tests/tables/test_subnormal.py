@@ -62,15 +62,9 @@ def check_loops():
                 looped = LoopedKernel.of(learned, np.array([0]), 1, blocks)
                 levels = np.zeros((N, 0), np.uint16)
                 values = np.empty((N, N), dtype)
-                kernel_loops.add_kernel_products(
-                    looped.rows(X, blocks.codes, dtype),
-                    *looped.arguments(X, levels, dtype),
-                    np.empty((0, N), dtype),
-                    kernel_loops.scratch_of(dtype),
-                    np.empty((N, 0)),
-                    values,
-                    False,
-                )
+                given = looped.rows(X, blocks.codes, dtype), *looped.arguments(X, levels, dtype)
+                memory = np.empty((0, N), dtype), kernel_loops.scratch_of(dtype), np.empty((N, 0))
+                kernel_loops.add_kernel_products(*given, *memory, values, False)
                 limits = np.finfo(dtype)
                 floor, rtol = limits.eps**2, 16.0 * limits.eps * spread  # Distances lose digits
                 assert_allclose(values, kernel(1.0)(X, X), rtol=rtol, atol=2.0 * floor)

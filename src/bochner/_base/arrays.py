@@ -17,7 +17,7 @@ from sklearn.utils.sparsefuncs import mean_variance_axis
 
 from bochner._base import limits
 from bochner._base.names import nearest, shown
-from bochner._base.threads import in_order, single_threaded_blas
+from bochner._base.threads import in_order, single_threaded_blas, threads_of_factor
 
 Array = NDArray[np.float64]
 Index = NDArray[np.intp]
@@ -330,7 +330,7 @@ def jittered_cholesky(matrix: Array, ridge: float = 0.0, scale: float = 0.0) -> 
         # The transpose of a symmetric matrix in C order is itself, in Fortran order.
         shifted = np.array(matrix.T, dtype=np.float64, order="F")
         shifted[diagonal, diagonal] += ridge + jitter
-        with suppress(LinAlgError):
+        with suppress(LinAlgError), threads_of_factor(shifted.nbytes):
             return cholesky(shifted, lower=True, overwrite_a=True)
     raise LinAlgError("The matrix is not positive definite, even with a jitter of 1e-6.")
 

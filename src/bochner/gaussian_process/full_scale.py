@@ -26,7 +26,7 @@ from sklearn.neighbors import NearestNeighbors
 
 from bochner._base.arrays import Array, as_array, jittered_cholesky, steps, upper_triangle
 from bochner._base.registry import register
-from bochner._base.threads import in_order, single_threaded_blas
+from bochner._base.threads import in_order, single_threaded_blas, threads_of_factor
 from bochner.features.landmarks import greatest_pivots, landmark_features
 
 _SQUARE_ROWS = 64
@@ -140,7 +140,8 @@ def covariance_factor(covariance: Covariance, X: Array, noise: Array) -> Array:
 
     matrix = upper_triangle(values, list(row_steps(len(X), len(X))), np.float64)
     matrix[np.diag_indices(len(X))] += noise
-    lower, failed = lapack.dpotrf(matrix.T, lower=1, overwrite_a=1)
+    with threads_of_factor(matrix.nbytes):
+        lower, failed = lapack.dpotrf(matrix.T, lower=1, overwrite_a=1)
     if failed:
         raise LinAlgError(
             f"The kernel, {covariance!r}, is not returning a positive definite matrix. Try "

@@ -219,19 +219,10 @@ class FitPlan:
             part[: len(search)] = _halves(observations, search)
         rows = observations.rows(order, n_scored)
         n_variance = min(len(rows), _VARIANCE_LANDMARKS)
-        return cls(
-            observations,
-            order,
-            search,
-            rows,
-            observations.scored(order, n_scored, part),
-            effort.more_rows,
-            min(n_landmarks, len(rows)),
-            n_variance if with_variance else 0,
-            by_halves,
-            elsewhere,
-            effort.most_exact if n_landmarks and elsewhere is None else 0,
-        )
+        scored = observations.scored(order, n_scored, part)
+        sizes = effort.more_rows, min(n_landmarks, len(rows)), n_variance if with_variance else 0
+        n_part = effort.most_exact if n_landmarks and elsewhere is None else 0
+        return cls(observations, order, search, rows, scored, *sizes, by_halves, elsewhere, n_part)
 
     @property
     def has_many_rows(self) -> bool:

@@ -20,6 +20,7 @@ from bochner._base.arrays import (
 )
 from bochner._base.limits import LARGEST_TARGET
 from bochner._base.registry import register
+from bochner._base.threads import threads_of_factor
 from bochner.tables.fit_plan import FitPlan
 from bochner.tables.landmark_fits import (
     BLOCK_BYTES,
@@ -209,7 +210,8 @@ def _cholesky(learned: LearnedKernel, rows: Rows, n_threads: int, few: int) -> F
     for factored in (*[lapack.spotrf][:is_single], lapack.dpotrf):
         # The factor replaces the matrix: with 16,500 rows each takes one or two gigabytes.
         matrix = covariance(np.float32 if factored is lapack.spotrf else np.float64)
-        lower, failed = factored(matrix.T, lower=1, overwrite_a=1)
+        with threads_of_factor(matrix.nbytes):
+            lower, failed = factored(matrix.T, lower=1, overwrite_a=1)
         if not failed:
             return np.asarray(lower)
     return jittered_cholesky(covariance(np.float64))

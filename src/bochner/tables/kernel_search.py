@@ -280,7 +280,10 @@ class Family:
 
 
 def _common_start(family: Family, rows: Rows) -> LearnedKernel:
-    """Return the best of some kernels with the expected ratios of length scales."""
+    """Return the noisiest of the best kernels with the expected ratios of length scales.
+
+    Descents hardly change a ratio of noise that is too small: errors do not depend on it.
+    """
     # The first rows are a random sample.
     few, scales = rows.part(np.arange(min(len(rows), _GRID_ROWS))), family.prior.log_scales(rows)
     starts = [
@@ -288,7 +291,11 @@ def _common_start(family: Family, rows: Rows) -> LearnedKernel:
         for factor in _FACTORS
         for noise in _NOISES
     ]
-    return min(starts, key=lambda start: start.left_out_error(few))
+    errors = [start.left_out_error(few) for start in starts]
+    pairs = zip(starts, errors, strict=True)
+    # The factors of the scales come in order of preference.
+    best = [start for start, error in pairs if error <= _AS_GOOD * min(errors)]
+    return max(best, key=lambda start: start.alpha)
 
 
 def refined(kernel: LearnedKernel, rows: Rows) -> LearnedKernel:

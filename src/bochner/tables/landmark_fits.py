@@ -289,19 +289,11 @@ class _Passes:
             X = rows.X[block]
             arguments = self.kernel.arguments(X, self.levels[block], dtype)
             Y = np.zeros((len(X), n_columns)) if targets is None else targets[block]
-            products, squares = np.zeros((n_columns, m)), np.zeros(n_columns)
-            add_residual_products(
-                columns,
-                *arguments,
-                by_target,
-                rows.weights[block],
-                np.ascontiguousarray(Y),
-                scratch_of(dtype, _TILE),
-                np.empty((_ROWS_OF_A_TILE, m), dtype),
-                products,
-                squares,
-            )
-            return products, squares
+            observed = rows.weights[block], np.ascontiguousarray(Y)
+            memory = scratch_of(dtype, _TILE), np.empty((_ROWS_OF_A_TILE, m), dtype)
+            sums = np.zeros((n_columns, m)), np.zeros(n_columns)
+            add_residual_products(columns, *arguments, by_target, *observed, *memory, *sums)
+            return sums
 
         products, squares = np.zeros((n_columns, m)), np.zeros(n_columns)
         blocks = list(steps(len(rows), _ROWS_OF_A_BLOCK))

@@ -225,18 +225,8 @@ def _trees(inputs: Array, scores: Array, columns: TreeInputs) -> Trees:
     """Return trees of the logarithms of means of ``scores``."""
     baseline = np.log(np.mean(scores, keepdims=True))
     outputs, ones = np.tile(baseline, (len(scores), 1)), np.ones(len(scores))
-    return boosted(
-        inputs,
-        len(columns.starts),
-        gamma,
-        scores[:, None],
-        ones,
-        baseline,
-        outputs,
-        _SIZES,
-        _N_TREES,
-        0,
-    )
+    arguments = gamma, scores[:, None], ones, baseline, outputs, _SIZES, _N_TREES, 0
+    return boosted(inputs, len(columns.starts), *arguments)
 
 
 def _is_better(factors: Array, baseline: Array, scores: Array, groups: Chosen | None) -> bool:
