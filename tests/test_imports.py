@@ -12,16 +12,8 @@ import bochner
 from bochner import save
 
 OPTIONAL = (
-    "dask",
-    "distributed",
-    "jinja2",
-    "matplotlib",
-    "onnx",
-    "pandas",
-    "pyarrow",
-    "rich",
-    "typer",
-)
+    "dask", "distributed", "jinja2", "matplotlib", "onnx", "pandas", "pyarrow", "rich", "typer",
+)  # fmt: skip
 # Not torch: SciPy looks for it among the imported modules.
 BLOCKED = f"import sys; sys.modules.update(dict.fromkeys({OPTIONAL}))"
 

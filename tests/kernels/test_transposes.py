@@ -36,17 +36,11 @@ ASYMMETRIC = [
     SKEW + SKEW + SKEW.T,
 ]  # fmt: skip
 SYMMETRIC = [
-    Gaussian(),
-    Tanh(),
-    kernels.Radial(bump),
-    Gaussian() - 0.5 * Cauchy() * Tanh(),
-    Bilinear(Gaussian(), LEFT, LEFT.copy()),
-    SKEW + SKEW.T,
-    SKEW.T * SKEW,
-    Stationary(drift) + Cauchy() + Stationary(drift).T,
-    -1.0 * (SKEW + SKEW.T),
+    Gaussian(), Tanh(), kernels.Radial(bump), Gaussian() - 0.5 * Cauchy() * Tanh(),
+    Bilinear(Gaussian(), LEFT, LEFT.copy()), SKEW + SKEW.T, SKEW.T * SKEW,
+    Stationary(drift) + Cauchy() + Stationary(drift).T, -1.0 * (SKEW + SKEW.T),
     Bilinear(Gaussian(), LEFT, RIGHT) + Bilinear(Gaussian(), RIGHT, LEFT),
-]
+]  # fmt: skip
 
 
 @pytest.mark.parametrize("kernel", ASYMMETRIC, ids=repr)

@@ -21,10 +21,9 @@ REGULAR = [
     pd.date_range("2000-01-01", periods=30, freq="MS", tz="Europe/Berlin"),
     pd.period_range("2000-01", periods=30, freq="M"),
     pd.period_range("2000Q1", periods=30, freq="Q"),
-    pd.period_range("2000-01-03", periods=30, freq="W"),
-    pd.RangeIndex(30),
+    pd.period_range("2000-01-03", periods=30, freq="W"), pd.RangeIndex(30),
     pd.Index(np.arange(5.0, 20.0, 0.5)),
-]
+]  # fmt: skip
 
 
 @pytest.mark.parametrize("index", REGULAR, ids=lambda index: str(index[:2].tolist()))
