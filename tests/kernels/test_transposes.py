@@ -8,6 +8,7 @@ import pytest
 from laws.registry import bump, drift
 from numpy.testing import assert_allclose, assert_array_equal
 
+import bochner
 from bochner import kernels
 from bochner.kernels import (
     Bilinear,
@@ -86,3 +87,5 @@ def test_a_kernel_of_no_known_transpose_is_wrapped():
     for twin in (pickle.loads(pickle.dumps(wrapped)), copy.deepcopy(wrapped)):
         assert twin == wrapped
         assert_array_equal(twin(X, Y), wrapped(X, Y))
+    features = bochner.FourierFeatures(Stationary(drift).T, 400, random_state=0).fit(X)
+    assert_allclose(features.gram(X), Stationary(drift)(X).T, atol=0.05)

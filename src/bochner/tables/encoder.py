@@ -357,8 +357,7 @@ def _with_parts(
     part = columns if is_all else [column.at_rows(rows) for column in columns]
     base = _features(states, part, {name: of_rows[rows] for name, of_rows in means.items()})
     scores = {number: text(part[number])[0] for number, text in parts.items()}
-    numbers = scale_numbers(states)
-    inputs = TreeInputs.of(np.arange(len(numbers)), numbers)
+    inputs = TreeInputs.of(np.arange(base.shape[1]), scale_numbers(states))
     groups = removal.part(rows).labels(len(rows))
     chosen = telling(scores, (inputs, base), target_columns(y)[rows], groups)
     return [
