@@ -119,7 +119,6 @@ def test_contributions_of_a_row_add_up(regressor, tmp_path):
         assert re.search(rf"^{name} .*{re.escape(f'{value:+.4g}')} ", printed, re.M)
 
 
-@pytest.mark.thorough
 def test_contributions_are_written_for_all_rows(classifier, tmp_path):
     path = write(labelled(170).tail(20), tmp_path / "new.csv")
     out = tmp_path / "c.csv"

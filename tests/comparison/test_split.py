@@ -48,6 +48,15 @@ def test_classes_have_equal_shares_in_random_rows():
     assert split.weight is split.groups is split.time is None
 
 
+def test_no_row_to_test_is_a_copy_of_a_row_to_fit():
+    values = np.random.default_rng(0).integers(0, 60, N)
+    _, first, place = np.unique(values, return_index=True, return_inverse=True)
+    for seed in range(5):
+        split = split_rows(FEATURES, TARGET, "regression", 0.3, seed, originals=first[place])
+        fit, test = rows(split)
+        assert not set(values[fit]) & set(values[test])
+
+
 def dated(n=40, **columns):
     days = pd.date_range("2021-01-01", periods=n)
     parts = {"day": days, "a": np.arange(n), "who": list("pqrs") * (n // 4)}

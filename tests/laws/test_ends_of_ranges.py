@@ -20,7 +20,7 @@ from bochner.features.parameters import count_frequencies
 from bochner.features.row_sums import chunk_sums, feature_sums
 from bochner.files.columns import read_column
 from bochner.files.identifiers import may_identify
-from bochner.files.local_dates import LocalDates
+from bochner.files.local_dates import LocalDates, number_times
 from bochner.gaussian_process import StudentTLikelihood
 from bochner.kernels import Matern
 from bochner.series.fitted_series import _check_lengths
@@ -109,7 +109,9 @@ ENDS = {
         lambda: may_identify("id", np.append(NUMBERS[2:], [9, 8])),
         True,
     ),
+    "gaps are no rows": (lambda: may_identify("id", np.append(NUMBERS, [np.nan] * 9)), True),
     "fewer are not": (lambda: may_identify("id", np.append(NUMBERS[3:], [9, 8, 7])), False),
+    "the last day": (lambda: np.isnat(number_times(np.array([21001231]), "yyyymmdd"))[0], False),
     "five dates rise": (lambda: dates(*DAYS[:5]).rising(), ["dayfirst"]),
     "four do not": (lambda: dates(*DAYS[:4]).rising(), []),
     "one feature": (lambda: count_frequencies(1), 1),

@@ -145,3 +145,9 @@ def test_tests_of_a_report_count_its_groups():
     )
     (found,) = drifts(subject)
     assert found.p_value == of(x, residuals, clusters).p_value > 1e3 * of(x, residuals).p_value
+
+
+def test_bins_without_a_hit_have_the_error_of_their_probability():
+    column = read_column("x", np.repeat(["a", "b"], 30))
+    found = drift(column, np.repeat([-0.1, -0.2], 30), are_classes=True)
+    assert found.std_error == pytest.approx(np.sqrt(np.array([0.1 * 0.9, 0.2 * 0.8]) / 30))

@@ -29,15 +29,6 @@ def is_easter(day, distance=0):
     return day.date() == easter(day.year) + timedelta(distance)
 
 
-def is_nth(t, weekday, number):
-    """Return whether a day is the first, second, ... of a weekday in its month."""
-    return t.weekday() == weekday and (t.day - 1) // 7 == number - 1
-
-
-def is_first_working(t):
-    return t.weekday() < 5 and (t.day == 1 or (t.day <= 3 and t.weekday() == 0))
-
-
 DAYS = pd.date_range("2019-01-01", periods=1_155)
 WEEKS = pd.date_range("2014-01-06", periods=280, freq="W-MON")
 TO_SUNDAYS = pd.date_range("2014-01-05", periods=280, freq="W-SUN")
@@ -46,15 +37,11 @@ PARTS = pd.date_range("2022-01-03", periods=4 * 500, freq="6h")
 HOURS = pd.date_range("2023-01-02", periods=24 * 160, freq="h")
 SPIKES = {
     "end of the month": (DAYS, lambda t: t.is_month_end, "last day of the month"),
-    "working day": (DAYS, is_first_working, "1st working day of the month"),
     "date": (DAYS, lambda t: (t.month, t.day) == (12, 24), "24 December"),
     "feast": (DAYS, lambda t: is_easter(t, -2), "Good Friday"),
     "week": (WEEKS, lambda t: (t.month, t.day) == (12, 25), "week with 25 December"),
-    "weeks with paydays": (WEEKS, lambda t: t.day == 15, "week with day 15 of the month"),
     "week of a feast": (WEEKS, is_easter, "week with Easter Sunday"),
     "week to Sunday": (TO_SUNDAYS, lambda t: (t.month, t.day) == (12, 25), "week with 25 December"),
-    "last week": (WEEKS, lambda t: t.is_month_end, "week with last day of the month"),
-    "week of Whitsun": (WEEKS, lambda t: is_easter(t, 50), "week with Whit Monday"),
     "month": (MONTHS, lambda t: t.month == easter(t.year).month, "month with Easter Sunday"),
     "month to its end": (
         MONTHS + pd.offsets.MonthEnd(),
@@ -69,11 +56,6 @@ SPIKES = {
         PARTS,
         lambda t: t.is_month_end and t.hour == 18,
         "last day of the month, 18:00",
-    ),
-    "part of a weekday": (
-        PARTS,
-        lambda t: is_nth(t, 4, 3) and t.hour == 6,
-        "3rd Friday of the month, 6:00",
     ),
     "day of hours": (HOURS, lambda t: t.day == 1, "day 1 of the month"),
     "hour": (HOURS, lambda t: t.is_month_end and t.hour == 18, "last day of the month, 18:00"),

@@ -94,13 +94,13 @@ def test_slopes_are_differences(name, kind):
 
 
 @pytest.mark.parametrize("kind", ROWS)
-@pytest.mark.parametrize("name", REGULAR)
+@pytest.mark.parametrize("name", [*REGULAR, "a constant offset of the clock"])
 def test_long_series_have_the_evidence_of_the_filter(name, kind):
     """Sums of changes of the covariance lose no digits that matter, with little noise either."""
-    model, rows = SeriesModel(REGULAR[name]), ROWS[kind](1500)
-    thetas = drawn(model, 4)
-    noise = model.place(model.parts[-1]).start
-    thetas[2:, noise] -= 6.0
+    model = SeriesModel(REGULAR.get(name, (ConstantLevel(), BY_CLOCK, Remainder(0.03))))
+    rows = ROWS[kind](1500)
+    rows, thetas = replace(rows, clock=np.full(len(rows), 0.03)), drawn(model, 4)
+    thetas[2:, model.place(model.parts[-1]).start] -= 6.0
     found = SeriesEvidence(model, rows).values(thetas)
     expected = [model.filtered(theta, rows)[0] for theta in thetas]
     assert_allclose(found, expected, rtol=1e-7)

@@ -7,8 +7,6 @@ from numpy.testing import assert_allclose
 from bochner import TableRegressor
 from bochner.kernels import Exponential, Gaussian, Laplacian, Matern
 from bochner.tables import kernel_search, leave_one_out
-from bochner.tables import kernel_search as length_scales
-from bochner.tables import kernel_search as search
 from bochner.tables.leave_one_out import LearnedKernel
 from bochner.tables.observations import Rows
 
@@ -52,7 +50,7 @@ def brute(learned, rows):
 
 
 def assert_gradient(kernel, rows=ROWS["all"]):
-    error, gradient = length_scales.error_and_gradient(kernel, POINT, rows)
+    error, gradient = kernel_search.error_and_gradient(kernel, POINT, rows)
 
     def at(point):
         return brute(LearnedKernel.at(kernel, point), rows)
@@ -62,7 +60,7 @@ def assert_gradient(kernel, rows=ROWS["all"]):
     assert_allclose(gradient, np.array(moved) / (2.0 * STEP), rtol=1e-3)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(leave_one_out, "LEAST_SINGLE", np.inf)
-        double = length_scales.error_and_gradient(kernel, POINT, rows)
+        double = kernel_search.error_and_gradient(kernel, POINT, rows)
     assert_allclose(double[0], at(POINT), rtol=1e-9)
     assert_allclose(double[1], np.array(moved) / (2.0 * STEP), rtol=1e-4)
     assert double[0] != error
@@ -87,24 +85,24 @@ def test_each_part_of_the_rows_predicts_the_other():
 
 def test_scales_that_are_tied_move_together():
     rows, start = ROWS["plain"], np.array([0.5, 0.0, 1.0, -1.0])
-    found = length_scales.descended(Gaussian(), rows, start, None, 200)
+    found = kernel_search.descended(Gaussian(), rows, start, None, 200)
     moved = found[:-1] - start[:-1]
     assert_allclose(moved, moved[0])
-    error = length_scales.error_and_gradient(Gaussian(), found, rows)[0]
+    error = kernel_search.error_and_gradient(Gaussian(), found, rows)[0]
     for step in (-0.1, 0.1):
         near = found + step * np.array([1.0, 1.0, 1.0, 0.0])
-        assert length_scales.error_and_gradient(Gaussian(), near, rows)[0] > error
+        assert kernel_search.error_and_gradient(Gaussian(), near, rows)[0] > error
 
 
 def searched(family, rows):
-    return search.finished(family, search.begun(family, rows), rows)
+    return kernel_search.finished(family, kernel_search.begun(family, rows), rows)
 
 
 @pytest.mark.parametrize("n_samples", [2, 3, 5])
 def test_few_rows_and_constant_targets_have_a_kernel(n_samples):
     for y in (np.zeros(n_samples), np.arange(n_samples) - 1.0):
         rows = rows_of(X[:n_samples], y)
-        found = searched(search.Family(Gaussian), rows)
+        found = searched(kernel_search.Family(Gaussian), rows)
         assert np.all(np.isfinite(found.full.kernel.length_scale))
         assert found.full.alpha > 0.0
 
@@ -112,7 +110,7 @@ def test_few_rows_and_constant_targets_have_a_kernel(n_samples):
 def test_searches_begin_at_the_greatest_noise_of_least_error():
     """Without noise errors hardly depend on small ratios, which descents would not raise."""
     rows = np.random.default_rng(3).uniform(size=(60, 2))
-    rows, family = rows_of(rows, np.sign(rows.sum(axis=1) - 0.9)), search.Family(Exponential)
+    rows, family = rows_of(rows, np.sign(rows.sum(axis=1) - 0.9)), kernel_search.Family(Exponential)
     scales, noises, errors = family.prior.log_scales(rows), [0.1, 1.0, 0.01, 1e-4, 1e-7], []
     for factor in np.log((1.0, 0.25, 4.0)):
         for noise in np.log(noises):
@@ -120,7 +118,7 @@ def test_searches_begin_at_the_greatest_noise_of_least_error():
             errors.append(brute(learned, rows))
     best = np.tile(noises, 3)[np.array(errors) < 1.005 * min(errors)]
     assert best.max() > 100.0 * best.min()
-    assert_allclose(search.begun(family, rows).start.alpha, best.max())
+    assert_allclose(kernel_search.begun(family, rows).start.alpha, best.max())
 
 
 def turned_rows(n_samples=300):
@@ -157,7 +155,7 @@ def test_more_rows_move_a_kernel_on(matrix):
     rows = turned_rows(200)
     rows.Y[:] += 0.1 * np.random.default_rng(0).normal(size=(200, 1))
     begin = LearnedKernel(Matern((1.0, 4.0, 3.0), nu=2.5), 0.1, matrix)
-    found = search.refined(begin, rows)
+    found = kernel_search.refined(begin, rows)
     assert (found.matrix is None) == (matrix is None)
     assert brute(found, rows) < 0.8 * brute(begin, rows)
 
@@ -172,7 +170,7 @@ def assert_penalised(centre):
     """The point is that of least penalised error among points with equal scales."""
     shared = Rows(X, Y[:, :1], np.ones(40), shared=np.array([7, 2, 7]))
     start = np.array([0.5, 0.2, 0.5, -1.0])
-    found = length_scales.descended(Matern(nu=2.5), shared, start, centre, 100)
+    found = kernel_search.descended(Matern(nu=2.5), shared, start, centre, 100)
     assert found[0] == found[2] != found[1]
 
     def loss(point):
@@ -194,7 +192,7 @@ def test_a_table_with_many_levels_has_several_length_scales():
     y = rng.normal(size=45)[levels[0]] * number
     shared = np.repeat([0, 1, 2], [45, 45, 1])
     rows = Rows(table, y[:, None], np.ones(300), shared=shared)
-    scales = searched(search.Family(Laplacian), rows).full.kernel.length_scale
+    scales = searched(kernel_search.Family(Laplacian), rows).full.kernel.length_scale
     used, unused, _ = np.asarray(scales)[[0, 45, 90]]
     assert_allclose(scales, np.asarray(scales)[[0, 45, 90]][shared])
     assert unused > 5.0 * used

@@ -49,7 +49,6 @@ def test_distributions_are_those_of_the_methods(fitted):
     np.testing.assert_allclose(fitted.predict(X), mean)
     weighted = fitted.predict(X, return_std=True, sample_weight=weights)
     np.testing.assert_array_equal(fitted.distributions(X, weights).mean_and_std(), weighted)
-    # A row with a gap has its own weight, whatever other rows there are.
     gaps, some = X.assign(a=np.nan)[:3], np.array([1.0, 9.0, 0.1])
     alone = [
         fitted.predict(gaps[i : i + 1], return_std=True, sample_weight=some[i : i + 1])[1][0]

@@ -21,6 +21,9 @@ N_DRAWS = 30
 _LEAVES = (2, 5, 15)
 """Candidate minimum leaf sizes: small if other columns nearly determine an entry, else large."""
 
+_N_CHOOSING = 10
+"""Trees that choose the leaf size: energy scores are those of thirty within a per cent."""
+
 _FEWEST_CHOOSING = 40
 """Fewest known entries for a choice of the leaf size; with fewer, the middle size is used."""
 
@@ -53,6 +56,7 @@ class DonorForest:
         known: Chosen,
         outputs: Array,
         least_rows: int,
+        n_trees: int = N_DRAWS,
     ) -> "DonorForest":
         """Fit a forest to ``outputs`` (m, k) of rows ``known``, with ``least_rows`` in a leaf."""
         rng = np.random.default_rng(column)
@@ -62,12 +66,11 @@ class DonorForest:
             if n and j != column
         }
         inputs = _inputs(values[known], column, means)
-        copies = []
-        for share in _HIDDEN_SHARES:
-            copies.append(np.where(rng.random(inputs.shape) < share, np.nan, inputs))
+        hidden = [rng.random(inputs.shape) < share for share in _HIDDEN_SHARES]
+        copies = [np.where(is_hidden, np.nan, inputs) for is_hidden in hidden]
         stacked, n_copies = np.concatenate(copies), len(copies)
         forest = RandomForestRegressor(
-            N_DRAWS,
+            n_trees,
             min_samples_leaf=min(least_rows * n_copies, max(1, len(known) // 2)),
             max_features=0.5,
             random_state=column,
@@ -83,7 +86,7 @@ class DonorForest:
             place = np.lexsort((np.tile(np.arange(len(known)), n_copies), leaf))
             firsts = np.searchsorted(leaf[place], np.arange(leaf.max() + 2))
             members.append((rows[place], firsts.astype(np.int64)))
-        ranks = (rng.permutation(N_DRAWS) + 0.5) / N_DRAWS
+        ranks = (rng.permutation(n_trees) + 0.5) / n_trees
         return cls(column, means, list(forest.estimators_), members, ranks)
 
     def donors(self, filled: Array) -> Chosen:
@@ -145,11 +148,9 @@ def fitted_forest(entries: Array, n_levels: Chosen, column: int, known: Chosen) 
     if len(known) < _FEWEST_CHOOSING:
         return fitted(known, outputs, _LEAVES[1])
     half = np.arange(len(known)) % 2 == 0
-    held_out = np.repeat(entries[known[~half]][:, None], N_DRAWS, axis=1)
-    place = np.empty(len(entries), dtype=np.int64)
-    place[known] = np.arange(len(known))
+    held_out = np.repeat(entries[known[~half]][:, None], _N_CHOOSING, axis=1)
     scores = [
-        _energy_score(outputs[place[forest.donors(held_out)]], outputs[~half])
-        for forest in (fitted(known[half], outputs[half], leaf) for leaf in _LEAVES)
+        _energy_score(outputs[np.searchsorted(known, forest.donors(held_out))], outputs[~half])
+        for forest in (fitted(known[half], outputs[half], leaf, _N_CHOOSING) for leaf in _LEAVES)
     ]
     return fitted(known, outputs, _LEAVES[int(np.argmin(scores))])

@@ -37,6 +37,7 @@ from bochner.tables.encodings import (
 from bochner.tables.level_means import Removal, target_columns
 from bochner.tables.table_errors import (
     refuse_infinite,
+    refuse_long_levels,
     refuse_other_names,
     refuse_small,
     refuse_tiny,
@@ -209,6 +210,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):
                 f"No column of the table varies: {naming([(s['name'], s['kind']) for s in states])}"
                 ". Expected at least one with two values; add a column that differs between rows."
             )
+        refuse_long_levels({s["name"]: (*s.get("levels", ()), *s.get("means", ())) for s in states})
         not_numeric, read = warn_of_written_values(columns), zip(states, columns, strict=True)
         warn_of_identifiers([c for s, c in read if s["kind"] == "identifier" and c in not_numeric])
         self.columns_ = states
@@ -355,8 +357,7 @@ def _with_parts(
     part = columns if is_all else [column.at_rows(rows) for column in columns]
     base = _features(states, part, {name: of_rows[rows] for name, of_rows in means.items()})
     scores = {number: text(part[number])[0] for number, text in parts.items()}
-    numbers = scale_numbers(states)
-    inputs = TreeInputs.of(np.arange(len(numbers)), numbers)
+    inputs = TreeInputs.of(np.arange(base.shape[1]), scale_numbers(states))
     groups = removal.part(rows).labels(len(rows))
     chosen = telling(scores, (inputs, base), target_columns(y)[rows], groups)
     return [
