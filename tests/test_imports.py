@@ -12,16 +12,8 @@ import bochner
 from bochner import save
 
 OPTIONAL = (
-    "dask",
-    "distributed",
-    "jinja2",
-    "matplotlib",
-    "onnx",
-    "pandas",
-    "pyarrow",
-    "rich",
-    "typer",
-)
+    "dask", "distributed", "jinja2", "matplotlib", "onnx", "pandas", "pyarrow", "rich", "typer",
+)  # fmt: skip
 # Not torch: SciPy looks for it among the imported modules.
 BLOCKED = f"import sys; sys.modules.update(dict.fromkeys({OPTIONAL}))"
 
@@ -40,18 +32,9 @@ def test_the_core_imports_without_the_extras():
 
 
 HEAVY = (
-    "dask",
-    "joblib",
-    "matplotlib",
-    "numba",
-    "numpy",
-    "pandas",
-    "polyagamma",
-    "pyarrow",
-    "safetensors",
-    "scipy",
-    "sklearn",
-)
+    "dask", "joblib", "matplotlib", "numba", "numpy", "pandas", "polyagamma", "pyarrow",
+    "safetensors", "scipy", "sklearn",
+)  # fmt: skip
 """Packages that take tenths of a second or more to import."""
 
 

@@ -53,7 +53,7 @@ def test_far_rows_do_not_overflow(tokens):
 
 
 def test_what_is_wrong_is_named(tokens):
-    with pytest.raises(TypeError, match="model must be a fitted PositiveFeatures"):
+    with pytest.raises(TypeError, match="model must be fitted PositiveFeatures"):
         PositiveAttention("favor")
     with pytest.raises(NotFittedError):
         PositiveAttention(PositiveFeatures(8))

@@ -172,17 +172,10 @@ def test_entries_that_are_no_dates_are_counted(tmp_path):
 
 
 FORMS = {
-    "%d.%m.%Y": "D",
-    "%d/%m/%Y": "D",
-    "%m/%d/%Y": "D",
-    "%Y/%m/%d": "D",
-    "%d-%m-%Y %H:%M": "m",
-    "%m/%d/%Y %I:%M %p": "m",
-    "%d %B %Y %H:%M:%S": "s",
-    "%b %d, %Y": "D",
-    "%Y-%m-%dT%H:%M:%S.%f": "us",
-    "%d.%m.%Y %H:%M:%S.%f": "us",
-}
+    "%d.%m.%Y": "D", "%d/%m/%Y": "D", "%m/%d/%Y": "D", "%Y/%m/%d": "D", "%d-%m-%Y %H:%M": "m",
+    "%m/%d/%Y %I:%M %p": "m", "%d %B %Y %H:%M:%S": "s", "%b %d, %Y": "D",
+    "%Y-%m-%dT%H:%M:%S.%f": "us", "%d.%m.%Y %H:%M:%S.%f": "us",
+}  # fmt: skip
 
 
 @pytest.mark.thorough

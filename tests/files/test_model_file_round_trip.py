@@ -57,26 +57,16 @@ TABLE = pd.DataFrame(
     }
 )
 KERNELS = [
-    kernels.Gaussian(0.7),
-    kernels.Laplacian((0.5, 1.0, 2.0)),
-    kernels.Exponential(1e-150),
-    kernels.Matern(0.1 + 0.2, nu=np.pi),
-    kernels.Cauchy(2),
+    kernels.Gaussian(0.7), kernels.Laplacian((0.5, 1.0, 2.0)), kernels.Exponential(1e-150),
+    kernels.Matern(0.1 + 0.2, nu=np.pi), kernels.Cauchy(2),
     kernels.RationalQuadratic(1.0, alpha=0.3),
     SpectralMixture([1.0], [[0.0, 1.0, 2.0]], [np.diag([1.0, 2.0, 3.0])]),
-    Anova(Matern((1.0, 2.0, 3.0)), inclusion=(0.1, 0.5, 1.0)),
-    Gaussian() + Matern(),
-    Gaussian() * Matern(),
-    -0.5 * Gaussian(),
-    kernels.DeltaGaussian(1, np.float32(0.1)),
-    kernels.TL1(2.1),
-    kernels.SphericalPolynomial(np.int64(3), 2.5),
-    kernels.ArcCosine(order=1),
+    Anova(Matern((1.0, 2.0, 3.0)), inclusion=(0.1, 0.5, 1.0)), Gaussian() + Matern(),
+    Gaussian() * Matern(), -0.5 * Gaussian(), kernels.DeltaGaussian(1, np.float32(0.1)),
+    kernels.TL1(2.1), kernels.SphericalPolynomial(np.int64(3), 2.5), kernels.ArcCosine(order=1),
     kernels.NTK(),
     kernels.Harmonizable([[1.0, 1 / 3]], RNG.normal(size=(1, 2, 3)), 0.3, 0.5, 0.0, [[0.0, 1.0]]),
-    kernels.Polynomial(3, -0.5),
-    kernels.Tanh(1 / 3),
-    kernels.Hellinger(),
+    kernels.Polynomial(3, -0.5), kernels.Tanh(1 / 3), kernels.Hellinger(),
     kernels.ShiftGaussian((0.5, 1.0, 2.0), shift=1 / 3),
     kernels.SinhGaussian(2, beta=(0.1, -0.2, 0.0)),
     kernels.CoshGaussian(0.1 + 0.2, beta=np.float32(0.1)),
@@ -87,13 +77,10 @@ KERNELS = [
     kernels.Bilinear(Gaussian((1.0, 2.0)), RNG.normal(size=(3, 2)), RNG.normal(size=(3, 2))),
     Gaussian((0.5, 1 / 3)).on([-1, 0]),
     (kernels.White(0.1).on(["a", "ç"]) + kernels.Constant(2)).resolved(["a", "ç", "d"]),
-    kernels.Periodic(24, (1.0, 1 / 3, 0.1 + 0.2)),
-    kernels.Categorical(0.2, n_levels=(30, 40, 50)),
-    kernels.Ordinal(1 / 3, n_levels=50),
-    kernels.Constant(np.float32(0.1)),
-    kernels.Linear((1.0, 2.0, 3.0), 0.1, reach=(1.0, 2.0, 1 / 3)),
-    kernels.White(1e-3),
-]
+    kernels.Periodic(24, (1.0, 1 / 3, 0.1 + 0.2)), kernels.Categorical(0.2, n_levels=(30, 40, 50)),
+    kernels.Ordinal(1 / 3, n_levels=50), kernels.Constant(np.float32(0.1)),
+    kernels.Linear((1.0, 2.0, 3.0), 0.1, reach=(1.0, 2.0, 1 / 3)), kernels.White(1e-3),
+]  # fmt: skip
 SIGNED = Gaussian(2.0) - 0.6 * Gaussian(0.5)
 WITH_FUNCTIONS = {kernels.Radial, kernels.DotProduct, kernels.Stationary}
 ON_THE_SPHERE = np.abs(X) / np.linalg.norm(X, axis=1, keepdims=True)

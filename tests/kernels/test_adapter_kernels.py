@@ -18,29 +18,14 @@ X = np.random.default_rng(0).normal(size=(12, 3))
 Y = np.random.default_rng(1).normal(size=(7, 3))
 
 CONVERTED = [
-    sk.RBF(0.7),
-    sk.RBF([0.5, 1.0, 2.0]),
-    sk.Matern(0.7, nu=0.5),
-    sk.Matern([0.5, 1.0, 2.0], nu=1.5),
-    sk.Matern(0.7, nu=2.5),
-    sk.Matern(0.7, nu=np.inf),
-    sk.Matern(0.7, nu=1.2),
-    sk.RationalQuadratic(0.7, 2.0),
-    sk.DotProduct(1.5),
-    sk.DotProduct(0.0),
-    sk.ConstantKernel(3.0),
-    sk.WhiteKernel(0.3),
-    4.0 * sk.RBF(0.7),
-    3.0 * sk.ConstantKernel(2.5),
-    2.0 * sk.RBF(0.7) + sk.WhiteKernel(0.3) * 2.0 + 1.5,
-    2.0 * (sk.RBF(0.7) + sk.Matern(2.0)),
-    sk.RBF(0.7) * sk.DotProduct(1.0) + sk.RationalQuadratic(),
-    sk.RBF(0.7) * sk.WhiteKernel(0.3),
-    sk.RBF(0.7) ** 3,
-    sk.DotProduct(1.0) ** 2,
-    (2.0 * sk.Matern(0.7)) ** 2,
-    (sk.RBF(0.7) ** 2) ** 2,
-]
+    sk.RBF(0.7), sk.RBF([0.5, 1.0, 2.0]), sk.Matern(0.7, nu=0.5),
+    sk.Matern([0.5, 1.0, 2.0], nu=1.5), sk.Matern(0.7, nu=2.5), sk.Matern(0.7, nu=np.inf),
+    sk.Matern(0.7, nu=1.2), sk.RationalQuadratic(0.7, 2.0), sk.DotProduct(1.5), sk.DotProduct(0.0),
+    sk.ConstantKernel(3.0), sk.WhiteKernel(0.3), 4.0 * sk.RBF(0.7), 3.0 * sk.ConstantKernel(2.5),
+    2.0 * sk.RBF(0.7) + sk.WhiteKernel(0.3) * 2.0 + 1.5, 2.0 * (sk.RBF(0.7) + sk.Matern(2.0)),
+    sk.RBF(0.7) * sk.DotProduct(1.0) + sk.RationalQuadratic(), sk.RBF(0.7) * sk.WhiteKernel(0.3),
+    sk.RBF(0.7) ** 3, sk.DotProduct(1.0) ** 2, (2.0 * sk.Matern(0.7)) ** 2, (sk.RBF(0.7) ** 2) ** 2,
+]  # fmt: skip
 
 
 @pytest.mark.parametrize("kernel", CONVERTED, ids=repr)

@@ -29,34 +29,19 @@ LEFT, RIGHT = RNG.normal(size=(2, 2, 3)).round(2)
 
 SKEW = SinhGaussian(0.8, (0.5, -0.2))
 ASYMMETRIC = [
-    ShiftGaussian(0.7, 0.4),
-    SKEW,
-    CoshGaussian((0.5, 1.2), 0.3),
-    Stationary(drift),
-    Transposed(Stationary(drift)),
-    Bilinear(Gaussian(), LEFT, RIGHT),
-    Bilinear(SKEW, LEFT[:, :2]),
-    Bilinear(Stationary(drift), LEFT, RIGHT),
-    SKEW + Cauchy(),
-    SKEW + SKEW,
-    ShiftGaussian() * Stationary(drift),
-    -2.0 * SKEW,
-    Gaussian() - 0.5 * (SKEW * Tanh() + CoshGaussian()),
-    SKEW + ShiftGaussian(shift=0.4).T,
+    ShiftGaussian(0.7, 0.4), SKEW, CoshGaussian((0.5, 1.2), 0.3), Stationary(drift),
+    Transposed(Stationary(drift)), Bilinear(Gaussian(), LEFT, RIGHT), Bilinear(SKEW, LEFT[:, :2]),
+    Bilinear(Stationary(drift), LEFT, RIGHT), SKEW + Cauchy(), SKEW + SKEW,
+    ShiftGaussian() * Stationary(drift), -2.0 * SKEW,
+    Gaussian() - 0.5 * (SKEW * Tanh() + CoshGaussian()), SKEW + ShiftGaussian(shift=0.4).T,
     SKEW + SKEW + SKEW.T,
-]
+]  # fmt: skip
 SYMMETRIC = [
-    Gaussian(),
-    Tanh(),
-    kernels.Radial(bump),
-    Gaussian() - 0.5 * Cauchy() * Tanh(),
-    Bilinear(Gaussian(), LEFT, LEFT.copy()),
-    SKEW + SKEW.T,
-    SKEW.T * SKEW,
-    Stationary(drift) + Cauchy() + Stationary(drift).T,
-    -1.0 * (SKEW + SKEW.T),
+    Gaussian(), Tanh(), kernels.Radial(bump), Gaussian() - 0.5 * Cauchy() * Tanh(),
+    Bilinear(Gaussian(), LEFT, LEFT.copy()), SKEW + SKEW.T, SKEW.T * SKEW,
+    Stationary(drift) + Cauchy() + Stationary(drift).T, -1.0 * (SKEW + SKEW.T),
     Bilinear(Gaussian(), LEFT, RIGHT) + Bilinear(Gaussian(), RIGHT, LEFT),
-]
+]  # fmt: skip
 
 
 @pytest.mark.parametrize("kernel", ASYMMETRIC, ids=repr)

@@ -71,19 +71,11 @@ def combined(dim):
     means = np.random.default_rng(dim).normal(size=(2, dim)).round(2)
     mixture = kernels.SpectralMixture([0.5, 1.5], means, [0.2, 0.5])
     yield from (
-        0.5 * shift + sinh.T,
-        shift - 0.7 * shift.T,
-        0.7 * (shift + shift.T),
-        shift - shift.T,
-        -1.0 * cosh,
-        cosh + kernels.SinhGaussian(scales(dim), vector(dim, 0.8)),
-        sinh.symmetrised - 0.5 * sinh,
-        shift * kernels.Matern(1.5, nu=1.5),
-        sinh * cosh,
-        sinh * shift * kernels.Cauchy(2.0),
-        mixture * mixture,
-        mixture * cosh,
-    )
+        0.5 * shift + sinh.T, shift - 0.7 * shift.T, 0.7 * (shift + shift.T), shift - shift.T,
+        -1.0 * cosh, cosh + kernels.SinhGaussian(scales(dim), vector(dim, 0.8)),
+        sinh.symmetrised - 0.5 * sinh, shift * kernels.Matern(1.5, nu=1.5), sinh * cosh,
+        sinh * shift * kernels.Cauchy(2.0), mixture * mixture, mixture * cosh,
+    )  # fmt: skip
 
 
 def bilinear(dim):

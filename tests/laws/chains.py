@@ -370,17 +370,12 @@ class Sampler:
         squares = np.sum(omega**2, axis=1)
         size = float(np.mean(squares / (2.0 + squares)))
         return {
-            "level": level,
-            "spread of level": level**2 / (PRECISION.std**2 + level**2),
-            "cosine": float(np.mean(np.cos(omega))),
-            "size": size,
-            "share": share,
-            "share and level": share * level,
-            "share and size": share * size,
-            "weights": np.log(beta @ beta),
-            **self.likelihood.functions(Z, y),
+            "level": level, "spread of level": level**2 / (PRECISION.std**2 + level**2),
+            "cosine": float(np.mean(np.cos(omega))), "size": size, "share": share,
+            "share and level": share * level, "share and size": share * size,
+            "weights": np.log(beta @ beta), **self.likelihood.functions(Z, y),
             **self.frequencies.functions(prior, omega),
-        }
+        }  # fmt: skip
 
     def successive(self, rng: Generator, n_rounds: int):
         """Return the functions at the start and along a chain, (n_rounds + 1, functions)."""

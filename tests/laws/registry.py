@@ -223,16 +223,9 @@ FUNCTIONS = {f.__name__: f for f in (bump, wave, odd, drift)}
 def profiled(dim: int) -> Iterator[Case]:
     """Functions of one number: those that are indefinite, and those that may look it."""
     indefinite = [
-        DeltaGaussian(),
-        DeltaGaussian(1.9, 0.7),
-        Polynomial(1, -0.5),
-        Polynomial(2, -1.0),
-        Tanh(),
-        Tanh(0.4, -0.5),
-        Tanh(-0.3, 0.0),
-        Radial(bump),
-        DotProduct(odd),
-    ]
+        DeltaGaussian(), DeltaGaussian(1.9, 0.7), Polynomial(1, -0.5), Polynomial(2, -1.0), Tanh(),
+        Tanh(0.4, -0.5), Tanh(-0.3, 0.0), Radial(bump), DotProduct(odd),
+    ]  # fmt: skip
     yield from (Case(kernel, dim, definite=False) for kernel in indefinite)
     yield from (Case(TL1(tau * dim), dim, definite=dim == 1) for tau in (0.8, 1.6))
     yield Case(Radial(wave), dim, definite=dim == 1)

@@ -60,44 +60,30 @@ from bochner.linear.ridge_search import GramSearch
 
 MAP = np.array([[1.0, 0.5], [-0.5, 2.0]])
 KERNELS = {
-    "Anova": Anova(Gaussian((0.7, 1.5)), 0.6),
-    "ArcCosine": ArcCosine(1),
+    "Anova": Anova(Gaussian((0.7, 1.5)), 0.6), "ArcCosine": ArcCosine(1),
     "Bilinear": Bilinear(Gaussian(0.8), MAP),
-    "Categorical": Gaussian(2.0).on(0) + Categorical(0.2, n_levels=4).on(1),
-    "Cauchy": Cauchy(0.8),
-    "Constant": Gaussian(0.7) + Constant(0.5),
-    "CoshGaussian": CoshGaussian(1.0, 0.3),
-    "DeltaGaussian": DeltaGaussian(),
-    "DotProduct": DotProduct(np.exp),
-    "Exponential": Exponential(0.8),
-    "Gaussian": Gaussian(0.8),
+    "Categorical": Gaussian(2.0).on(0) + Categorical(0.2, n_levels=4).on(1), "Cauchy": Cauchy(0.8),
+    "Constant": Gaussian(0.7) + Constant(0.5), "CoshGaussian": CoshGaussian(1.0, 0.3),
+    "DeltaGaussian": DeltaGaussian(), "DotProduct": DotProduct(np.exp),
+    "Exponential": Exponential(0.8), "Gaussian": Gaussian(0.8),
     "Harmonizable": Harmonizable([1.0], [[[1.0, 0.5]]], [[0.1, 0.2]], [[0.5, 0.7]], [[1.0, 0.8]]),
-    "Hellinger": Hellinger(),
-    "Laplacian": Laplacian(0.8),
+    "Hellinger": Hellinger(), "Laplacian": Laplacian(0.8),
     "Linear": Gaussian(0.7) + Linear(0.5, 0.1, 3.0).on(0),
     "LocallyStationary": LocallyStationary(Gaussian(3.0), Gaussian(), 0.1),
-    "Matern": Matern(0.8, 2.5),
-    "NTK": NTK(),
-    "OnColumns": Gaussian(0.8).on(1),
+    "Matern": Matern(0.8, 2.5), "NTK": NTK(), "OnColumns": Gaussian(0.8).on(1),
     "Ordinal": Gaussian(2.0).on(0) * Ordinal(1.5, n_levels=4).on(1),
-    "Periodic": Periodic((3.0, 2.0), 0.9),
-    "Polynomial": Polynomial(2, 1.0),
-    "Product": Gaussian(0.8) * Matern(2.0).on(0),
-    "Radial": Radial(np.exp),
+    "Periodic": Periodic((3.0, 2.0), 0.9), "Polynomial": Polynomial(2, 1.0),
+    "Product": Gaussian(0.8) * Matern(2.0).on(0), "Radial": Radial(np.exp),
     "RationalQuadratic": RationalQuadratic(0.8, 1.5),
     "Scaled": Gaussian(0.7).on(0) + 2.0 * Matern(1.5).on(1),
-    "ShiftGaussian": ShiftGaussian(1.0, 0.3),
-    "SinhGaussian": SinhGaussian(1.0, 0.3),
+    "ShiftGaussian": ShiftGaussian(1.0, 0.3), "SinhGaussian": SinhGaussian(1.0, 0.3),
     "SpectralMixture": SpectralMixture(
         [0.7, 0.4], [[0.0, 1.0], [2.0, 0.3]], [[0.3, 0.2], [0.1, 0.6]]
     ),
-    "SphericalPolynomial": SphericalPolynomial(2, 2.0),
-    "Stationary": Stationary(np.exp),
-    "Sum": Gaussian(0.7).on(0) + Matern(1.5).on(1),
-    "TL1": TL1(2.0),
-    "Tanh": Tanh(1.0, 0.5),
+    "SphericalPolynomial": SphericalPolynomial(2, 2.0), "Stationary": Stationary(np.exp),
+    "Sum": Gaussian(0.7).on(0) + Matern(1.5).on(1), "TL1": TL1(2.0), "Tanh": Tanh(1.0, 0.5),
     "Transposed": kernels.Transposed(SinhGaussian(1.0, 0.3)),
-}
+}  # fmt: skip
 """An expression of two inputs with each class of kernels. The second input may be a code."""
 
 BY_ALPHA = {"White"}

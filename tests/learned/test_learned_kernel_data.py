@@ -16,26 +16,17 @@ WIDE = RNG.normal(size=(20, 50))
 LITTLE = {"n_burn_in": 8, "n_samples": 6}
 
 TABLES = {
-    "constant input": (np.c_[X, np.full(N, 3.1)], Y),
-    "constant inputs": (np.ones((N, 2)), Y),
-    "constant target": (X, np.full(N, 0.1)),
-    "no target": (X, np.zeros(N)),
+    "constant input": (np.c_[X, np.full(N, 3.1)], Y), "constant inputs": (np.ones((N, 2)), Y),
+    "constant target": (X, np.full(N, 0.1)), "no target": (X, np.zeros(N)),
     "repeated rows": (np.repeat(X[:10], 6, axis=0), np.repeat(Y[:10], 6)),
-    "repeated inputs": (np.repeat(X[:10], 6, axis=0), Y),
-    "one row": (X[:1], Y[:1]),
-    "two rows": (X[:2], Y[:2]),
-    "three rows": (X[:3], Y[:3]),
-    "more inputs than rows": (WIDE, Y[:20]),
-    "outlier": (OUTLYING, Y),
-    "units": (X * [1e-8, 1.0, 1e8], Y),
-    "tiny and huge": (X * [1e-147, 1.0, 1e147], Y),
-    "far inputs": (X + 1e9, Y),
-    "far target": (X, Y + 1e9),
-    "huge target": (X, 1e99 * Y),
-    "tiny target": (X, 1e-99 * Y),
-    "no noise": (X, np.sin(X[:, 0])),
+    "repeated inputs": (np.repeat(X[:10], 6, axis=0), Y), "one row": (X[:1], Y[:1]),
+    "two rows": (X[:2], Y[:2]), "three rows": (X[:3], Y[:3]),
+    "more inputs than rows": (WIDE, Y[:20]), "outlier": (OUTLYING, Y),
+    "units": (X * [1e-8, 1.0, 1e8], Y), "tiny and huge": (X * [1e-147, 1.0, 1e147], Y),
+    "far inputs": (X + 1e9, Y), "far target": (X, Y + 1e9), "huge target": (X, 1e99 * Y),
+    "tiny target": (X, 1e-99 * Y), "no noise": (X, np.sin(X[:, 0])),
     "whole numbers": (np.round(X), np.round(Y)),
-}
+}  # fmt: skip
 VARIANTS = {
     "sparse": {"structure": "sparse"},
     "dense": {"structure": "dense"},

@@ -148,16 +148,10 @@ def hyper_draw(rng):
 def hyper_functions(prior):
     """Bounded functions of the parameters, and logarithms of scales, whose tails are light."""
     values = (
-        prior.inclusion,
-        prior.inclusion**2,
-        prior.weights,
-        prior.weights**2,
-        np.log(prior.scales),
-        np.log(prior.scales) ** 2,
-        np.tanh(prior.means / HYPER.scale[:, None]) ** 2,
-        np.tanh(np.abs(prior.means) / prior.scales),
-        np.tanh(prior.means[:, 0] * prior.means[:, 1]),
-    )
+        prior.inclusion, prior.inclusion**2, prior.weights, prior.weights**2, np.log(prior.scales),
+        np.log(prior.scales) ** 2, np.tanh(prior.means / HYPER.scale[:, None]) ** 2,
+        np.tanh(np.abs(prior.means) / prior.scales), np.tanh(prior.means[:, 0] * prior.means[:, 1]),
+    )  # fmt: skip
     return np.concatenate([np.ravel(value) for value in values])
 
 

@@ -75,8 +75,7 @@ ONE_KIND, TEXT = (
 )
 NO_LABELS = {
     "missing and text": ([np.nan, "a", "b", "b"] * 10, ONE_KIND),
-    "missing text": ([None, "a", "b", "b"] * 10, ONE_KIND),
-    "no dates": ([pd.NaT] * 40, ONE_KIND),
+    "missing text": ([None, "a", "b", "b"] * 10, ONE_KIND), "no dates": ([pd.NaT] * 40, ONE_KIND),
     "booleans and text": ([True, "True", "x", "x"] * 10, ONE_KIND),
     "numbers and text": ([1, "1"] * 20, ONE_KIND),
     "infinity and text": ([np.inf, "a"] * 20, ONE_KIND),
@@ -87,11 +86,10 @@ NO_LABELS = {
     "dates": (pd.date_range("2020", periods=40), TEXT),
     "durations": (pd.timedelta_range("1D", periods=40), TEXT),
     "months": (pd.period_range("2020-01", periods=40, freq="M"), TEXT),
-    "fractions": ([0.1, 0.2] * 20, TEXT),
-    "beyond 64 bits": ([10**20, 1] * 20, TEXT),
+    "fractions": ([0.1, 0.2] * 20, TEXT), "beyond 64 bits": ([10**20, 1] * 20, TEXT),
     "2**64": ([2**64, 1] * 20, TEXT),
     "long floats": (np.array([1, 2] * 20, dtype=np.longdouble), TEXT),
-}
+}  # fmt: skip
 """Labels that no classifier takes, and the first words of the refusal after scikit-learn's."""
 
 

@@ -32,15 +32,10 @@ CALENDARS = {
 }
 
 HOLES = {
-    "none": [],
-    "one": [17],
-    "first and last": [0, N - 1],
-    "last but one": [N - 2],
-    "two together": [20, 21],
-    "several": [3, 11, 12, 13, 30, 36],
-    "many": [2, 5, 8, 14, 15, 19, 22, 26, 29, 33],
-    "a gap": list(range(8, 28)),
-}
+    "none": [], "one": [17], "first and last": [0, N - 1], "last but one": [N - 2],
+    "two together": [20, 21], "several": [3, 11, 12, 13, 30, 36],
+    "many": [2, 5, 8, 14, 15, 19, 22, 26, 29, 33], "a gap": list(range(8, 28)),
+}  # fmt: skip
 
 ZONES = ["UTC", "Europe/Berlin", "America/New_York", "Australia/Lord_Howe", "America/Santiago"]
 """In Santiago clocks are turned forward at midnight, and in Lord Howe by half an hour."""

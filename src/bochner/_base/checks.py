@@ -250,8 +250,8 @@ def not_numbers(values: object) -> str | None:
         if part.dtype.kind in "mM":
             return f"dates or durations ({part.dtype}){where}"
         for entry in part.flat if part.dtype.kind in "OSU" else ():
-            if isinstance(entry, _NO_NUMBERS):
-                kind = next(kind for kind in _NO_NUMBERS if isinstance(entry, kind))
+            if isinstance(entry, _NO_NUMBERS) or getattr(entry, "is_snan", bool)():
+                kind = next((kind for kind in _NO_NUMBERS if isinstance(entry, kind)), type(entry))
                 return f"{shown(entry)} of type {kind.__name__}{where}"
     return None
 
@@ -267,7 +267,7 @@ def _parts(values: Any) -> Iterator[tuple[str, Any]]:
     for place, (name, dtype) in enumerate(zip(values.columns, values.dtypes, strict=True)):
         if getattr(dtype, "kind", "O") not in kinds:
             column = values.iloc[:, place] if hasattr(values, "iloc") else values[name]
-            yield f" in column {str(name)!r}", np.asarray(column)
+            yield f" in column {shown(str(name))}", np.asarray(column)
 
 
 def refuse_no_rows(name: str, X: Any) -> None:

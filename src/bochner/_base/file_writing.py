@@ -54,7 +54,7 @@ def absence(path: Path) -> str:
     if path.is_symlink():
         return f"{path} is a link to no file: name the file that you mean."
     near = nearest(path.name, (other.name for other in path.parent.iterdir()))
-    hint = f"Did you mean {near!r}?" if near else "Check the name and the folder."
+    hint = f"Did you mean {shown(near)}?" if near else "Check the name and the folder."
     return f"There is no file {path}. {hint}"
 
 

@@ -18,7 +18,7 @@ _LEAST_SIMILARITY, _OF_SHORT = 0.7, 0.65
 _FEWEST_LETTERS = 3
 """Letters from which a name counts as meant by a longer one: "mpg" by "comb_mpg"."""
 
-_MOST_LETTERS, _MOST_OF_NOTE, _MOST_OF_REASON = 60, 40, 400
+MOST_LETTERS, _MOST_OF_NOTE, _MOST_OF_REASON = 60, 40, 400
 """Letters of a value in a message, of one of two in a note, and of another library's reason."""
 _MOST_BITS = 128  # Bits of a shown whole number: they have 39 digits; Python writes no 4,301
 
@@ -88,7 +88,7 @@ def shown(value: object) -> str:
         return f"a whole number of {plain.bit_length()} bits"
     text = repr(plain)
     text = " ".join(text.split()) if "\n" in text else text
-    return text if len(text) <= _MOST_LETTERS else f"{text[: _MOST_LETTERS - 4]}...{text[-1]}"
+    return text if len(text) <= MOST_LETTERS else f"{text[: MOST_LETTERS - 4]}...{text[-1]}"
 
 
 def brief(entry: object, most: int = _MOST_OF_NOTE) -> str:

@@ -73,7 +73,7 @@ class FeatureModel(Model):
         device: torch.device | str | None = None,
     ) -> None:
         if not isinstance(model, KreinRidge):
-            raise TypeError(f"model must be a fitted KreinRidge, got {model!r}.")
+            raise TypeError(f"model must be a fitted KreinRidge, got {model!r:.60}.")
         check_is_fitted(model, "posterior_")
         posterior = model.posterior_
         if not isinstance(posterior, RidgePosterior):

@@ -168,7 +168,7 @@ class FourierLayer(nn.Module):
         if not isinstance(frequencies, Frequencies):
             raise TypeError(
                 f"model must be Frequencies, or a fitted model with frequencies_ such as "
-                f"FourierFeatures and KreinRidge, got {model!r}."
+                f"FourierFeatures and KreinRidge, got {model!r:.60}."
             )
         layer = cls.__new__(cls)
         layer._store(frequencies, trainable, dtype, device)
@@ -285,7 +285,7 @@ def _checked_names(trainable: str | Collection[str]) -> tuple[str, ...]:
     if not isinstance(names, Collection) or any(name not in TRAINABLE for name in names):
         raise ValueError(
             f"trainable must be one or more of {', '.join(map(repr, TRAINABLE))}, got "
-            f"{trainable!r}."
+            f"{trainable!r:.60}."
         )
     return tuple(names)
 
@@ -345,7 +345,7 @@ class PositiveAttention(nn.Module):
             model = model.frequencies_
         if not isinstance(model, PositiveFrequencies):
             raise TypeError(
-                f"model must be a fitted PositiveFeatures or PositiveFrequencies, got {model!r}."
+                f"model must be fitted PositiveFeatures or PositiveFrequencies, got {model!r:.60}."
             )
         self.n_components = model.n_features
         for field in fields(model):

@@ -292,20 +292,14 @@ def _record(model: Model, path: Path, contributions: Contributions, rows: Any) -
     """Return the dictionary that `bochner explain --json` prints."""
     values, errors, predictions, bases = _by_output(contributions)
     return {
-        "model": str(path),
-        "outputs": _outputs(model),
-        "columns": list(contributions.columns),
+        "model": str(path), "outputs": _outputs(model), "columns": list(contributions.columns),
         "average": bases.tolist(),
         "rows": [
-            {
-                "row": int(row) + 1,
-                "prediction": predictions[place].tolist(),
-                "contributions": values[place].T.tolist(),
-                "std_errors": errors[place].T.tolist(),
-            }
+            {"row": int(row) + 1, "prediction": predictions[place].tolist(),
+             "contributions": values[place].T.tolist(), "std_errors": errors[place].T.tolist()}
             for place, row in enumerate(rows)
         ],
-    }
+    }  # fmt: skip
 
 
 def contents(model: TableModel) -> list[Table]:

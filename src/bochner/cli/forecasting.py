@@ -150,7 +150,7 @@ def forecast_table(options: SimpleNamespace) -> None:
         errors = Console(stderr=True, soft_wrap=True)
         n_all = len(fits.series) + len(refused)
         lines = [f"bochner: {len(refused)} of {n_all} series have no forecast:"]
-        for line in (*lines, *(f"  {name!r}: {reason}" for name, reason in refused.items())):
+        for line in (*lines, *(f"  {name!r:.60}: {reason}" for name, reason in refused.items())):
             errors.print(plain_text(line, "red"))
         raise typer.Exit(_IN_PART)
 

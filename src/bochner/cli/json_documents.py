@@ -23,27 +23,18 @@ def fit_record(
     first = studies[0]
     score = first.model.score_
     return {
-        "table": asdict(first.table),
-        "warnings": list(warned),
+        "table": asdict(first.table), "warnings": list(warned),
         "task": "classification" if first.is_classification else "regression",
-        "split": {
-            "kind": first.split.kind,
-            "reason": first.split.reason,
-            "n_fit": len(first.split.y),
-            "n_test": len(first.own.y),
-        },
+        "split": {"kind": first.split.kind, "reason": first.split.reason,
+                  "n_fit": len(first.split.y), "n_test": len(first.own.y)},
         "targets": [_target(study) for study in studies],
         "importance": shares_record(first.importance),
         "interactions": shares_record(first.interactions),
-        "model": {
-            "file": str(out),
-            "class": type(first.model).__name__,
-            "score": None if score is None else np.atleast_1d(score).tolist(),
-        },
-        "report": None if report is None else str(report),
-        "record": dict(first.record),
+        "model": {"file": str(out), "class": type(first.model).__name__,
+                  "score": None if score is None else np.atleast_1d(score).tolist()},
+        "report": None if report is None else str(report), "record": dict(first.record),
         "left_out": list(left_out),
-    }
+    }  # fmt: skip
 
 
 def evaluation_record(

@@ -112,7 +112,7 @@ def check_record(record: Mapping[str, Any], n_targets: int) -> None:
                 is_right = False
         if not is_right:
             raise InputError(
-                f"The model file has {shown(fact)} for the fact {name!r} about the fit, which "
+                f"The model file has {shown(fact)} for the fact {shown(name)} about the fit, which "
                 "has another type or value: the file was changed. Fit the model again."
             )
 
@@ -245,4 +245,4 @@ def _unscored(column: Column, rows: NDArray[np.intp], reason: str) -> str:
     if not rows.size:
         return ""
     left_out = counted(len(rows), "row")
-    return f"Errors leave out {left_out}: {column.name!r} {reason} ({column.at(rows[0])})."
+    return f"Errors leave out {left_out}: {shown(column.name)} {reason} ({column.at(rows[0])})."

@@ -253,13 +253,13 @@ def _check_output(path: Path, kind: str, inputs: Sequence[Path]) -> None:
     ending = path.suffix.lower()
     if kind == "model" and ending in _NO_MODEL:
         raise InputError(
-            f"{path} would be written as a model file, and {ending!r} is the ending of another"
+            f"{path} would be written as a model file, and {ending!r:.60} is the ending of another"
             f" format: give it the ending .bochner, as in {path.with_suffix('.bochner')}."
         )
     if kind != "model" and ending and ending not in endings:
         raise InputError(
             f"{path} would be written as a {kind}: expected an ending of {', '.join(endings)}, or "
-            f"none, got {ending!r}."
+            f"none, got {ending!r:.60}."
         )
     if path.exists() and not _is_ours(path, kind, marks):
         raise InputError(

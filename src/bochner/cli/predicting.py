@@ -162,8 +162,8 @@ def _kept(model: Model, fresh: Fresh, keep: str, predicted: pd.DataFrame) -> pd.
         names = [identity]
     if clashing := [name for name in names if name in predicted.columns]:
         raise InputError(
-            f"--keep {keep} keeps a column {clashing[0]!r}, which predictions have, too: rename "
-            "it, or use --keep none."
+            f"--keep {keep} keeps a column {clashing[0]!r:.60}, which predictions have, too: "
+            "rename it, or use --keep none."
         )
     return fresh.frame[names].reset_index(drop=True)
 
@@ -258,6 +258,6 @@ def _levels(text: str) -> dict[str, float]:
     if not levels or not all(0.0 < level < 1.0 for level in levels.values()):
         raise InputError(
             f"--quantiles must be numbers between 0 and 1, separated by commas, such as "
-            f"0.1,0.5,0.9, or per cent, such as 10,50,90, got {text!r}."
+            f"0.1,0.5,0.9, or per cent, such as 10,50,90, got {text!r:.60}."
         )
     return levels

@@ -325,23 +325,23 @@ class Request:
     def steps(self, one: TableSeries) -> int:
         """Return the number of steps to forecast for one series."""
         target, n_later = self.columns.target, len(one.later)
-        of = "" if self.columns.series is None else f" of the series {one.name!r}"
+        of = "" if self.columns.series is None else f" of the series {one.name!r:.60}"
         if self.horizon is None and not n_later:
             raise InputError(
                 f"How far to forecast is not known: give --horizon, or add rows with the times to "
-                f"forecast{of} and without {target!r}."
+                f"forecast{of} and without {target!r:.60}."
             )
         steps = n_later if self.horizon is None else self.horizon
         if steps > n_later and read_series(one.values, None, None).timeline.step is None:
             raise InputError(
                 f"The times{of} are irregular, so that --horizon {steps} has no unit: add rows "
-                f"with the times to forecast and without {target!r}, in FILE or by --future."
+                f"with the times to forecast and without {target!r:.60}, in FILE or by --future."
             )
         if self.columns.inputs and steps > n_later:
             raise InputError(
                 f"The known inputs{of} reach {counted(n_later, 'row')} beyond the last known "
-                f"{target!r}, and {steps} are to be forecast: add rows with the known inputs, in "
-                "FILE or by --future."
+                f"{target!r:.60}, and {steps} are to be forecast: add rows with the known inputs, "
+                "in FILE or by --future."
             )
         return steps
 

@@ -111,7 +111,7 @@ def split_table(
     kind, reason, column, of_rows = _chosen(frame, roles, kind)
     aside = {roles.weight, roles.id, roles.group if kind == "group" else None} - {None}
     if clash := {*aside, roles.time}.intersection(roles.target):
-        raise InputError(f"{clash.pop()!r} is the target and has another role: name two columns.")
+        raise InputError(f"{clash.pop()!r:.60} is the target and has another role: name two.")
     features, targets = drop_columns(frame, [str(name) for name in aside]), {}
     for name in roles.target:
         features, targets[name] = split_target(features, name, list(left_out))
@@ -172,7 +172,7 @@ def _weights(frame: pd.DataFrame, name: str) -> Floats:
     values = side_column(frame, name, "weight", ("numeric",)).values
     if (wrong := np.flatnonzero(values < 0.0)).size:
         raise InputError(
-            f"The weight {name!r} must not be negative, and is {values[wrong[0]]:.4g} in "
+            f"The weight {name!r:.60} must not be negative, and is {values[wrong[0]]:.4g} in "
             f"row {wrong[0] + 1}: expected zero or more in every row."
         )
     return as_array(values)
@@ -213,7 +213,7 @@ def _chosen(
             raise InputError("--split group needs the column of the groups: add --group COLUMN.")
         group = side_column(frame, roles.group, "group")
         numbers = np.unique(group.texts(), return_inverse=True)[1]
-        reason = f"groups by {roles.group!r} that are absent from the training rows"
+        reason = f"groups by {roles.group!r:.60} that are absent from the training rows"
         return kind, f"The test rows belong to {reason}.", roles.group, {"groups": numbers}
     by, why = roles.time, ""
     dates = _dates(frame, roles) if by is None and kind != "random" else {}
@@ -231,7 +231,7 @@ def _chosen(
     if by is None:
         return "random", "The test rows were chosen at random.", None, {}
     times = side_column(frame, by, "time", ("numeric", "date")).values
-    return "time", f"The test rows are the latest by {by!r}{why}.", by, {"time": times}
+    return "time", f"The test rows are the latest by {by!r:.60}{why}.", by, {"time": times}
 
 
 def _dates(frame: pd.DataFrame, roles: Roles) -> dict[str, NDArray[Any]]:

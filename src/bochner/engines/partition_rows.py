@@ -99,7 +99,7 @@ class PieceSplit:
             )
         if absent := [name for name in self._named() if name not in piece.columns]:
             raise ValueError(
-                f"There is no column {absent[0]!r}; the columns are "
+                f"There is no column {absent[0]!r:.60}; the columns are "
                 f"{', '.join(map(repr, piece.columns))}."
             )
         y = piece[self.target if isinstance(self.target, str) else list(self.target)]
@@ -190,7 +190,7 @@ def refusal(index: int, error: TypeError | ValueError) -> TypeError | ValueError
 
 def _check_length(name: str, column: NDArray[Any], X: Any) -> None:
     if not column.ndim:
-        raise ValueError(f"{name} must be an array with an entry for each row, got {column!r}.")
+        raise ValueError(f"{name} must be an array with an entry for each row, got {column!r:.60}.")
     if len(column) != len(X):
         raise ValueError(f"X has {len(X)} rows and {name} has {len(column)}.")
 
@@ -262,7 +262,7 @@ class PartitionedRows:
             if isinstance(self.executor, type) or not callable(getattr(self.executor, name, None)):
                 raise TypeError(
                     f"executor must be an object with the methods map and tree_reduce, got "
-                    f"{self.executor!r}."
+                    f"{self.executor!r:.60}."
                 )
         if isinstance(self.parts, Iterator):
             raise TypeError(

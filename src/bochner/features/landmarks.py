@@ -95,7 +95,7 @@ def checked_tol(tol: object) -> float | None:
     if isinstance(tol, str) and tol == "auto":
         return None
     if isinstance(tol, bool) or not isinstance(tol, Real) or not 0.0 <= float(tol) < 1.0:
-        raise ValueError(f"tol must be 'auto' or a number from 0 to below 1, got {tol!r}.")
+        raise ValueError(f"tol must be 'auto' or a number from 0 to below 1, got {tol!r:.60}.")
     return float(tol)
 
 

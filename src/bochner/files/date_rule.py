@@ -90,7 +90,7 @@ class DateRule(Rule):
         other = _OTHER_ORDER[order]
         words = (
             f"has days and months in an order that no entry shows: {ORDERS[order]} is assumed, "
-            f"{reason}; dates={other!r} (--dates {other}) overrules that"
+            f"{reason}; dates={other!r:.60} (--dates {other}) overrules that"
         )
         notes = [(words, column.entry()), *decision.notes]
         return replace(decision, settings={"order": order}, choices={}, notes=notes)
@@ -128,7 +128,7 @@ def _open_order(column: TextColumn, decided: Mapping[str, str], is_local: bool) 
     if decided:
         order = max(ORDERS, key=list(decided.values()).count)
         other = next(name for name, some in decided.items() if some == order)
-        return order, f"as in {other!r}"
+        return order, f"as in {other!r:.60}"
     dates: LocalDates = column.memo["dates"]
     rising = dates.rising()
     if len(rising) == 1:

@@ -152,9 +152,9 @@ def fill_down(columns: Columns, options: ReadOptions) -> tuple[Columns, tuple[st
     for name in options.fill_down:
         if name not in columns and not options.recorded:
             near = nearest(name, columns)
-            hint = f" Did you mean {near!r}?" if near else ""
+            hint = f" Did you mean {near!r:.60}?" if near else ""
             raise InputError(
-                f"{name!r} is to be filled down, and is no column (--fill-down).{hint}"
+                f"{name!r:.60} is to be filled down, and is no column (--fill-down).{hint}"
             )
     filled = {name: column.ffill() if name in options.fill_down else column
               for name, column in columns.items()}  # fmt: skip
@@ -167,6 +167,6 @@ def fill_down(columns: Columns, options: ReadOptions) -> tuple[Columns, tuple[st
     if not is_full or column.nunique() < _FULL * n_labels:
         return filled, ()
     return filled, (
-        f"{name!r} has entries in the first row of each block only ({brief(column.iloc[0])}): "
-        f"fill_down=[{name!r}] (--fill-down {name!r}) repeats them in the rows below.",
+        f"{name!r:.60} has entries in the first row of each block only ({brief(column.iloc[0])}): "
+        f"fill_down=[{name!r:.60}] (--fill-down {name!r:.60}) repeats them in the rows below.",
     )

@@ -140,7 +140,7 @@ class Encoder:
 
     def _value(self, value: object, path: Path) -> Node:
         if holds_function(type(value)):
-            subject = f"{where(path)} is {value!r}, whose function"
+            subject = f"{where(path)} is {value!r:.60}, whose function"
             raise ModelFileError(no_code(subject, "TL1(tau) or NTK()"))
         declared = value_fields(type(value)).items()
         members = {name: getattr(value, field.name) for name, field in declared}
@@ -240,7 +240,7 @@ class _Decoder:
                 f"{where(path)} should be {dtype} of shape {shape}, found "
                 f"{tensor.dtype.name} of shape {list(tensor.shape)}"
             )
-        check_finite(tensor, f"the tensor {name!r}")
+        check_finite(tensor, f"the tensor {name!r:.60}")
         return np.array(tensor, order=order)
 
     def _floats(self, path: Path, node: Node) -> list[float]:

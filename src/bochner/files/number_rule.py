@@ -99,8 +99,8 @@ class NumberRule(Rule):
         if (unit or settings.get("factor")) and written.ends and np.isnan(values).all():
             here = "".join(written.ends[0][::2]) or "no unit"
             raise InputError(
-                f"Column {column.name!r} had the unit {unit or settings['factor']} at the fit, and "
-                f"has {here} here ({column.entry()}): convert the entries to that unit."
+                f"Column {column.name!r:.60} had the unit {unit or settings['factor']} at the fit, "
+                f"and has {here} here ({column.entry()}): convert the entries to that unit."
             )
         rows = np.array(pc.index_in(column.texts, value_set=written.levels).fill_null(-1))
         return pd.Series(np.append(values, np.nan)[rows])

@@ -68,15 +68,15 @@ class ReadOptions:
         for name in ("skip", "header"):
             if (count := getattr(self, name)) not in (None, *range(_MOST_LINES + 1)):
                 words = f"{name} must be a number of lines from 0 to {_MOST_LINES}"
-                raise InputError(f"{words}, got {count}.")
+                raise InputError(f"{words}, got {shown(count)}.")
         for name, noun in (("missing", "entries"), ("fill_down", "columns")):
             if isinstance(texts := getattr(self, name), str):
                 raise TypeError(f"{name} must be a list of {noun}, got {shown(texts)}.")
             object.__setattr__(self, name, tuple(map(str, texts)))
         if not isinstance(self.types, Mapping):
-            raise TypeError(f'types must be a mapping such as {{"a": "text"}}, got {self.types!r}.')
+            raise TypeError(f'types must be a mapping as {{"a": "text"}}, got {shown(self.types)}.')
         for column, kind in self.types.items():
-            check_kind(kind, f"types of column {column!r}")
+            check_kind(kind, f"types of column {shown(column)}")
         object.__setattr__(self, "types", dict(self.types))
 
     def to_record(self) -> dict[str, object]:
@@ -95,7 +95,7 @@ class ReadOptions:
 def check_kind(kind: str, place: str) -> None:
     """Raise InputError unless ``kind`` is a valid kind of column."""
     if kind not in KINDS:
-        words = f"{place}: expected one of {', '.join(KINDS)}, got {kind!r}."
+        words = f"{place}: expected one of {', '.join(KINDS)}, got {shown(kind)}."
         raise InputError(words + _hint(str(kind), KINDS))
 
 
@@ -103,13 +103,13 @@ def check_names(types: Mapping[str, str], names: Collection[str]) -> None:
     """Raise InputError if ``types`` has names of columns that the table lacks."""
     for name in types:
         if name not in names:
-            words = f"A type is given for {name!r}, which is no column."
+            words = f"A type is given for {shown(name)}, which is no column."
             raise InputError(words + _hint(name, names))
 
 
 def _hint(name: str, names: Collection[str]) -> str:
     near = nearest(name, names)
-    return f" Did you mean {near!r}?" if near else ""
+    return f" Did you mean {shown(near)}?" if near else ""
 
 
 def read_types(path: str | os.PathLike[str]) -> dict[str, str]:
@@ -138,7 +138,7 @@ def read_types(path: str | os.PathLike[str]) -> dict[str, str]:
         ) from None
     types: dict[str, str] = {}
     for name, kind in pairs:
-        check_kind(kind, f"{path}, column {name!r}")
+        check_kind(kind, f"{path}, column {shown(name)}")
         if name in types:
             raise InputError(f"{path} has the column {shown(name)} twice: keep one type of it.")
         types[name] = kind

@@ -245,7 +245,7 @@ def _why_text(
         if unread.sum() <= MIXED * n_present:
             row = int(np.argmax(unread))
             words = f"is text, because {unread.sum()} of {n_present} entries are no"
-            example = f"row {row + 1}: {some.column.entry(row)!r}"
+            example = f"row {row + 1}: {some.column.entry(row)!r:.60}"
             return [(f"{words} {some.rule.noun}", example)], False
     options = column.options
     if column.requested is not None or (options.decimal, options.dates) == ("auto", "auto"):
@@ -253,7 +253,7 @@ def _why_text(
     free = replace(column, options=ReadOptions())
     for name, option in (("number", "decimal"), ("date", "dates")):
         if _reads_all(free, rules[name]):
-            what = f"{option}={getattr(options, option)!r}"
+            what = f"{option}={getattr(options, option)!r:.60}"
             return [(f"is text, because {what} does not allow for its entries", free.entry())], True
     return [], False
 
@@ -294,9 +294,9 @@ def _refusal(
         expected = f"{rule.noun} with the unit {settings['unit']}, as at the fit"
     row = int(np.argmax(is_bad))
     return InputError(
-        f"Column {column.name!r} should hold {expected}, but {int(is_bad.sum())} of "
-        f"{column.n_present} entries are something else (row {row + 1}: {column.entry(row)!r}). "
-        f"Correct them, leave unknown ones empty, {advice}."
+        f"Column {column.name!r:.60} should hold {expected}, but {int(is_bad.sum())} of "
+        f"{column.n_present} entries are something else (row {row + 1}: "
+        f"{column.entry(row)!r:.60}). Correct them, leave unknown ones empty, {advice}."
     )
 
 

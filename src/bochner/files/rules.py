@@ -214,7 +214,7 @@ class FunctionRule(Rule):
         try:
             values = self.function(pd.Series(texts.to_pandas()))
         except Exception as error:
-            error.add_note(f"This was in the rule {self.name!r} for the column {name!r}.")
+            error.add_note(f"This was in the rule {self.name!r} for the column {name!r:.60}.")
             raise
         return pd.Series(np.full(len(texts), np.nan) if values is None else values)
 
@@ -229,7 +229,7 @@ class FunctionRule(Rule):
         if len(values) != count:
             raise ValueError(
                 f"The rule {self.name!r} returned {len(values)} values for {count} entries of "
-                f"column {column.name!r}: expected one value for each entry."
+                f"column {column.name!r:.60}: expected one value for each entry."
             )
         return values.where(values.notna()).reset_index(drop=True)  # None is missing, too
 

@@ -74,8 +74,8 @@ def series_columns(
     for name in inputs:
         if not dates and are_dates[name]:
             raise InputError(
-                f"The column {name!r} has two roles: the times, as the only column of dates, and a "
-                "known input. Leave it out of --known."
+                f"The column {name!r:.60} has two roles: the times, as the only column of dates, "
+                "and a known input. Leave it out of --known."
             )
     if len(dates) != 1:
         listed = f"{len(dates)} columns of dates: {', '.join(dates)}" if dates else "none"
@@ -95,7 +95,7 @@ def _check_names(frame: pd.DataFrame, names: Sequence[str]) -> None:
         check_name(frame, name)
         if names.count(name) > 1:
             raise InputError(
-                f"The column {name!r} has two roles: name a different column for each."
+                f"The column {name!r:.60} has two roles: name a different column for each."
             )
 
 
@@ -195,7 +195,7 @@ def _one_series(
         means = pd.Series(values, times).groupby(level=0).mean()
         times, values = means.index, as_array(means.round() if are_whole else means)
         inputs = None if inputs is None else inputs.groupby(level=0).mean()
-    of = f" of the series {name!r}" if columns.series else ""
+    of = f" of the series {name!r:.60}" if columns.series else ""
     if len(twice := np.flatnonzero(times[1:] == times[:-1])):
         place = twice[0]
         first, second = sorted(rows[place : place + 2] + 1)
@@ -208,7 +208,7 @@ def _one_series(
         )
     known = np.flatnonzero(np.isfinite(values))
     if not len(known):
-        raise InputError(f"All values {columns.target!r}{of} are missing: expected some.")
+        raise InputError(f"All values {columns.target!r:.60}{of} are missing: expected some.")
     first, end = known[0], known[-1] + 1
     series = pd.Series(values[first:end], index=times[first:end])
     inputs = None if inputs is None else inputs.iloc[first:]
@@ -232,17 +232,17 @@ def _read(frame: pd.DataFrame, name: str, role: str) -> Column:
     missing = np.flatnonzero(~column.present)
     if role != "target" and len(missing):
         raise InputError(
-            f"The {role} {name!r} is missing in row {missing[0] + 1}, counting from 1 below the "
-            f"header: expected {expected}."
+            f"The {role} {name!r:.60} is missing in row {missing[0] + 1}, counting from 1 below "
+            f"the header: expected {expected}."
         )
     if column.kind not in kinds:
         raise InputError(
-            f"The {role} {name!r} holds {KIND_NAMES[column.kind]} ({column.examples()}): expected "
-            f"{expected}."
+            f"The {role} {name!r:.60} holds {KIND_NAMES[column.kind]} ({column.examples()}): "
+            f"expected {expected}."
         )
     if role == "target" and np.isinf(column.values).any():
         row = np.argmax(np.isinf(column.values)) + 1
-        raise InputError(f"The target {name!r} is infinite in row {row}.")
+        raise InputError(f"The target {name!r:.60} is infinite in row {row}.")
     return column
 
 

@@ -72,8 +72,8 @@ def chosen(names: Sequence[str], path: Path, noun: str, options: ReadOptions) ->
     if options.recorded:
         return None
     near = nearest(table, names)
-    hint = f" Did you mean {near!r}?" if near else ""
-    raise InputError(f"{path} has no {noun} {table!r}.{hint} It has {listed(names)}.")
+    hint = f" Did you mean {near!r:.60}?" if near else ""
+    raise InputError(f"{path} has no {noun} {table!r:.60}.{hint} It has {listed(names)}.")
 
 
 def read_spreadsheet(path: Path, options: ReadOptions) -> RawColumns:
@@ -142,7 +142,7 @@ def _choose(
     if not tables:
         raise InputError(f"{path} is empty: expected a line of column names, then rows.")
     if wanted is None and len(names) > 1:
-        place = "The first" if sheet.name == names[0] else f"Sheet {sheet.name!r}"
+        place = "The first" if sheet.name == names[0] else f"Sheet {sheet.name!r:.60}"
         note = f"{place} of {len(names)} sheets is read ({listed(names)}); table= (--table) chooses"
         notes.append(f"{note} another.")
     corners = (cell_name(rows.start, columns.start) for rows, columns in tables)
@@ -153,8 +153,8 @@ def _choose(
     )
     if len(tables) > 1 and not cell:
         notes.append(
-            f"Sheet {sheet.name!r} has {len(tables)} tables, of which the largest is read; table= "
-            f"(--table) chooses one by its first cell ({listed(list(by_cell))})."
+            f"Sheet {sheet.name!r:.60} has {len(tables)} tables, of which the largest is read; "
+            f"table= (--table) chooses one by its first cell ({listed(list(by_cell))})."
         )
     return sheet, cells, by_cell[place], tuple(notes)
 

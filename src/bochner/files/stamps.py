@@ -88,8 +88,8 @@ def sortable_times(name: str, times: Any) -> NDArray[np.generic]:
         return read_dates(times).utc
     except TypeError as error:
         raise TypeError(
-            f"{name} must hold numbers or dates, got {str(values[0])!r} first. Convert text that "
-            f"is not in ISO 8601, for example by pandas.to_datetime."
+            f"{name} must hold numbers or dates, got {str(values[0])!r:.60} first. Convert text "
+            f"that is not in ISO 8601, for example by pandas.to_datetime."
         ) from error
 
 
@@ -109,7 +109,7 @@ def _nanoseconds(times: object) -> Stamps:
     except (TypeError, ValueError) as error:
         raise TypeError(
             f"Times must be numbers, datetime64 or a pandas index of these or of periods, got "
-            f"{str(np.asarray(times)[0])!r} first."
+            f"{str(np.asarray(times)[0])!r:.60} first."
         ) from error
     # NumPy does not report an overflow of nanoseconds.
     if (outside := (stamps.astype("M8[us]") != coarse) & ~np.isnat(coarse)).any():

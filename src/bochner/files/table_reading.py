@@ -153,8 +153,11 @@ def read(
             )
         preferred = "\t" if ending == ".tsv" else ","
         is_text = ending in TEXT_ENDINGS
-        raw = (read_texts(path, preferred, options) if is_text
-               else read_frame(path, ending, options))  # fmt: skip
+        try:
+            raw = (read_texts(path, preferred, options) if is_text
+                   else read_frame(path, ending, options))  # fmt: skip
+        except MemoryError:
+            raise MemoryError(f"{source} is larger than free memory: pass parts of it.") from None
     columns, notes = raw.columns, raw.notes
     raw = replace(raw, columns={})
     if not options.recorded:
@@ -402,6 +405,6 @@ def _arrow_texts(name: str, column: pd.Series) -> Any:
         return pa.chunked_array([pa.array(texts, pa.string())])
     except UnicodeEncodeError as error:
         raise InputError(
-            f"Column {name!r} holds text that is no Unicode ({error.object!r}): read the "
+            f"Column {name!r:.60} holds text that is no Unicode ({error.object!r:.60}): read the "
             "file with its encoding, or replace the text."
         ) from None

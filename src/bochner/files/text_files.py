@@ -63,9 +63,12 @@ def find(path: str | os.PathLike[str]) -> tuple[Path, str]:
         raise FileNotFoundError(absence(path))
     if not path.is_file():
         raise InputError(f"{path} is not an ordinary file: pass - and pipe the table as CSV.")
+    with path.open("rb") as file:
+        if (start := file.read(_SEARCHED)) and not start.strip(b"\0"):
+            raise InputError(f"{path} begins with {len(start):,} zero bytes: copy or export it.")
     if not (ending := _ending(path)):
         raise InputError(
-            f"{path} has the ending {''.join(path.suffixes[-2:])!r}: expected one of "
+            f"{path} has the ending {''.join(path.suffixes[-2:])!r:.60}: expected one of "
             f"{', '.join(_ALL)}, or text compressed as {', '.join(_PACKED)}. Convert the file, or "
             "rename it if it is one of these."
         )
@@ -214,9 +217,9 @@ def _checked(encoding: str) -> str:
         "".encode(encoding)  # Refuses encodings of bytes, such as base64
     except LookupError:
         near = nearest(encoding.replace("-", "_"), {*aliases, *aliases.values()})
-        hint = f" Did you mean {near!r}?" if near else ""
+        hint = f" Did you mean {near!r:.60}?" if near else ""
         raise InputError(
-            f"There is no encoding {encoding!r} (encoding=, --encoding).{hint} Expected a name "
+            f"There is no encoding {encoding!r:.60} (encoding=, --encoding).{hint} Expected a name "
             "such as utf-8, cp1252, latin-1, shift-jis, gb18030 or utf-16."
         ) from None
     name = codecs.lookup(encoding).name

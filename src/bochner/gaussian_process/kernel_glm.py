@@ -354,7 +354,7 @@ class KernelGLMClassifier(LabelledClassifier, KernelGLM):
         if isinstance(likelihood, OrdinalLikelihood) and classes.dtype.kind not in "biuf":
             raise ValueError(
                 f"The likelihood 'ordinal' takes classes that are numbers in their order, got "
-                f"{classes[0]!r}. Replace the labels by 0, 1, 2, ..."
+                f"{shown(classes[0])}. Replace the labels by 0, 1, 2, ..."
             )
         if likelihood.n_classes not in (None, len(classes)):
             raise ValueError(

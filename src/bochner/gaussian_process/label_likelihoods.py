@@ -169,7 +169,7 @@ class OrdinalLikelihood(LabelLikelihood):
             or not np.isfinite(cuts).all()
             or (np.diff(cuts) <= 0).any()
         ):
-            raise ValueError(f"cutpoints must be increasing numbers, got {self.cutpoints!r}.")
+            raise ValueError(f"cutpoints must be increasing numbers, got {self.cutpoints!r:.60}.")
         object.__setattr__(self, "cutpoints", tuple(cuts.tolist()))
 
     @property

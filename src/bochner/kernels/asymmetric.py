@@ -38,7 +38,7 @@ class _Skewed(LagKernel):
         convert_fields(self, length_scale=as_positive, **{name: as_scalar_or_tuple})
         vector = getattr(self, name)
         if np.abs(vector).max() > LARGEST_ENTRY:
-            raise ValueError(f"{name} must be at most {LARGEST_ENTRY:g} in size, got {vector!r}.")
+            raise ValueError(f"{name} must be within {LARGEST_ENTRY:g}, got {vector!r:.60}.")
 
     @property
     def is_symmetric(self) -> bool:

@@ -217,7 +217,7 @@ class _Combined(_Compound):
         (name,) = (field.name for field in fields(self))  # type: ignore[arg-type]
         members = getattr(self, name)
         if not isinstance(members, list | tuple) or not members:
-            raise ValueError(f"{name} must be a sequence of at least one kernel, got {members!r}.")
+            raise ValueError(f"{name} must be a sequence of kernels, got {members!r:.60}.")
         for member in members:
             check_kernel(name, member)
         object.__setattr__(self, name, tuple(members))

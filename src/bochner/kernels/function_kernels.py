@@ -223,7 +223,7 @@ class Stationary(LagKernel):
     def __post_init__(self) -> None:
         _check_callable(self)
         if not isinstance(self.symmetric, bool):
-            raise TypeError(f"symmetric must be True or False, got {self.symmetric!r}.")
+            raise TypeError(f"symmetric must be True or False, got {self.symmetric!r:.60}.")
 
     def at_lags(self, delta: Array) -> Array:
         """Return a new array (...) of the kernel's values at lags of shape (..., d)."""

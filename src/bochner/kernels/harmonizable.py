@@ -208,7 +208,7 @@ class Harmonizable(Kernel):
 def _check_windows(n_windows: object, scaled: Array) -> None:
     """Raise TypeError or ValueError unless there are as many distinct rows as windows."""
     if isinstance(n_windows, bool) or not isinstance(n_windows, Integral):
-        raise TypeError(f"n_windows must be an integer, got {n_windows!r}.")
+        raise TypeError(f"n_windows must be an integer, got {n_windows!r:.60}.")
     count = len(np.unique(scaled.round(_DIGITS), axis=0))
     if not 0 <= int(n_windows) <= count:
         raise ValueError(
@@ -224,7 +224,7 @@ def _clusters(
         rng = np.random.default_rng(random_state)
     except (TypeError, ValueError) as error:
         raise type(error)(
-            f"random_state must be a seed of zero or more, got {random_state!r}."
+            f"random_state must be a seed of zero or more, got {random_state!r:.60}."
         ) from error
     with warnings.catch_warnings():
         # An empty cluster keeps its centre, which is still a valid initial value.

@@ -309,7 +309,7 @@ class ArcCosine(Profiled):
             or not isinstance(self.order, Integral)
             or self.order not in (0, 1)
         ):
-            raise ValueError(f"order must be 0 or 1, got {self.order!r}.")
+            raise ValueError(f"order must be 0 or 1, got {self.order!r:.60}.")
         object.__setattr__(self, "order", int(self.order))
 
     def profile(self, t: Array) -> Array:

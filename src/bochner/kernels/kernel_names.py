@@ -99,7 +99,7 @@ def named_kernel(name: str) -> Callable[[LengthScale], Correlation]:
         )
     kernel_names = list(dict.fromkeys([*by_scale, *KERNELS_BY_DIMENSION, *registered]))
     near = nearest(name, kernel_names)
-    hint = f" Did you mean {near!r}?" if near else ""
+    hint = f" Did you mean {near!r:.60}?" if near else ""
     raise ValueError(
         f"No kernel is called {name!r:.60}.{hint} Names: {', '.join(kernel_names)}; or give a "
         f"Kernel object."

@@ -208,9 +208,9 @@ def _is_sequence(value: object) -> bool:
 def _unknown(value: NamedParameters, key: str) -> str:
     parameter_names = list(value.get_params())
     near = nearest(key, parameter_names)
-    hint = f" Did you mean {near!r}?" if near else ""
+    hint = f" Did you mean {near!r:.60}?" if near else ""
     names = ", ".join(parameter_names) or "none"
-    return f"{value!r} has no parameter {key!r}.{hint} Its parameters are: {names}."
+    return f"{value!r:.60} has no parameter {key!r:.60}.{hint} Its parameters are: {names}."
 
 
 def _shown_value(value: object) -> str:
@@ -239,7 +239,7 @@ def check_kernel(name: str, value: object) -> None:
     """Raise TypeError if a member is not a kernel, ValueError if it is nested too deeply."""
     if not isinstance(value, NamedParameters):
         raise TypeError(
-            f"{name} must be made of kernels of bochner.kernels, got {value!r}. "
+            f"{name} must be made of kernels of bochner.kernels, got {value!r:.60}. "
             "FourierFeatures takes other functions k(X, Y) by itself."
         )
     level: dict[int, NamedParameters] = {id(value): value}
@@ -295,7 +295,7 @@ def as_columns(columns: object) -> Columns:
     for column in columns:
         if isinstance(column, bool) or not isinstance(column, str | Integral):
             raise TypeError(
-                f"columns must be positions or names, got {column!r}; numpy.flatnonzero(mask) "
+                f"columns must be positions or names, got {column!r:.60}; numpy.flatnonzero(mask) "
                 f"returns the positions of a mask."
             )
     if not len(columns):
@@ -318,7 +318,7 @@ def _positions(columns: slice) -> range:
 def _check_distinct(columns: Columns) -> None:
     if len(set(columns)) < len(columns):
         twice = next(column for column in columns if columns.count(column) > 1)
-        raise ValueError(f"columns must be different, but {twice!r} is there twice: {columns}.")
+        raise ValueError(f"columns must be different, but {twice!r:.60} is there twice: {columns}.")
 
 
 def indices_of(columns: Columns, names: Sequence[str] | None, dim: int | None) -> tuple[int, ...]:
@@ -333,16 +333,16 @@ def _index(column: int | str, names: Sequence[str] | None, dim: int | None) -> i
     if isinstance(column, str):
         if names is None:
             raise ValueError(
-                f"The kernel is on the column {column!r}, but the data have no names of columns. "
-                f"Give a data frame whose column names are text (in a pipeline, "
+                f"The kernel is on the column {column!r:.60}, but the data have no names of "
+                f"columns. Give a data frame whose column names are text (in a pipeline, "
                 f"set_output(transform='pandas') keeps them), or the column's position."
             )
         column_names = [str(name) for name in names]
         if column not in column_names:
             near = nearest(column, column_names)
-            hint = f" Did you mean {near!r}?" if near else ""
+            hint = f" Did you mean {near!r:.60}?" if near else ""
             raise ValueError(
-                f"The kernel is on the column {column!r}, which the data do not have.{hint} "
+                f"The kernel is on the column {column!r:.60}, which the data do not have.{hint} "
                 f"Columns: {', '.join(column_names)}."
             )
         return column_names.index(column)
@@ -368,5 +368,5 @@ def named_columns(left: Sequence[str] | None, right: Sequence[str] | None) -> Se
 def shown(columns: Columns) -> str:
     """Format columns as in ``kernel.on(...)``; long lists are shortened."""
     if len(columns) > _MOST_SHOWN:
-        return f"[{columns[0]!r}, {columns[1]!r}, ..., {columns[-1]!r}]"
+        return f"[{columns[0]!r:.60}, {columns[1]!r:.60}, ..., {columns[-1]!r:.60}]"
     return repr(columns[0]) if len(columns) == 1 else repr(list(columns))

@@ -302,7 +302,7 @@ class Anova(LagKernel):
             )
         convert_fields(self, inclusion=as_scalar_or_tuple)
         if not 0 <= np.min(self.inclusion) <= np.max(self.inclusion) <= 1:
-            raise ValueError(f"inclusion must lie between 0 and 1, got {self.inclusion!r}.")
+            raise ValueError(f"inclusion must lie between 0 and 1, got {self.inclusion!r:.60}.")
         if not self.constant and np.max(self.inclusion) == 0:
             raise ValueError("Without the constant, some inclusion must be positive; got none.")
 

@@ -98,7 +98,7 @@ class Sampler:
             if not isinstance(move, Move):
                 raise TypeError(
                     f"A sampler takes instances of classes derived from Move, not classes or "
-                    f"functions, got {move!r}."
+                    f"functions, got {move!r:.60}."
                 )
             if not isinstance(getattr(move, "name", None), str):
                 raise TypeError(

@@ -67,10 +67,10 @@ def _numbers_of(move: Move, report: Info) -> Info:
     """Return the report of a move, validated because the move may be user code."""
     name = type(move).__name__
     if not isinstance(report, dict):
-        raise TypeError(f"{name} must return a dict of numbers, got {report!r}.")
+        raise TypeError(f"{name} must return a dict of numbers, got {report!r:.60}.")
     for key, value in report.items():
         if np.ndim(value):
-            raise TypeError(f"{name} must return a dict of numbers, got {value!r} for {key!r}.")
+            raise TypeError(f"{name} must return a dict of numbers, got {value!r:.60} for {key!r}.")
     return report
 
 

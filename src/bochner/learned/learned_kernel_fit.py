@@ -124,7 +124,7 @@ class LearnedKernelEstimator(BaseEstimator, ABC):
         """
         check_is_fitted(self, "learned_")
         if draw not in ("best", "last"):
-            raise ValueError(f"draw must be 'best' or 'last', got {draw!r}.")
+            raise ValueError(f"draw must be 'best' or 'last', got {draw!r:.60}.")
         waves = [
             learned.draws.waves(learned.draws.best if draw == "best" else -1)
             for learned in self.learned_

@@ -198,7 +198,7 @@ class Trace:
         Raises ``KeyError`` if there is no such record.
         """
         if name not in self.records:
-            raise KeyError(f"There is no record {name!r}; there are {', '.join(self.records)}.")
+            raise KeyError(f"There is no record {name!r:.60}; there are {', '.join(self.records)}.")
         return self.records[name][:, self.n_burn_in :]
 
     def summary(self) -> dict[str, Summary]:
@@ -213,12 +213,12 @@ def _record(name: str, value: ArrayLike) -> Array:
     array = np.asarray(value, dtype=np.float64)
     if array.ndim != 2 or not array.shape[0]:
         raise ValueError(
-            f"The record {name!r} must have shape (n_chains, n_iterations), got {array.shape}."
+            f"The record {name!r:.60} must have shape (n_chains, n_iterations), got {array.shape}."
         )
     if not np.isfinite(array).all():
         raise ValueError(
-            f"The record {name!r} must be finite; for an iteration without proposals of a move, "
-            f"record an acceptance of 0."
+            f"The record {name!r:.60} must be finite; for an iteration without proposals of a "
+            f"move, record an acceptance of 0."
         )
     return frozen_array(name, array, None)
 

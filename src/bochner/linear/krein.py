@@ -78,7 +78,7 @@ def fit_krein(
     p = len(sums.gram)
     if np.shape(signature) != (p,) or not np.isin(signature, (-1.0, 1.0)).all():
         raise ValueError(
-            f"signature must hold a sign, 1 or -1, for each of {p} features, got {signature!r}."
+            f"signature must hold a sign, 1 or -1, for each of {p} features, got {signature!r:.60}."
         )
     signature = np.asarray(signature, dtype=np.float64)
     centred, degrees = centred_sums(sums, fit_intercept)

@@ -126,7 +126,7 @@ class KreinRidgeClassifier(ClassifierMixin, RidgeHead):
         if classes is not None and not np.array_equal(_distinct(classes), self.classes_):
             raise ValueError(
                 f"classes must be those of the first call, {self.classes_.tolist()}, or left out; "
-                f"got {classes!r}."
+                f"got {shown(classes)}."
             )
         rows = self._checked(X, y, sample_weight, is_first=False)
         earlier, sums = self.left_out_, self.sums_
@@ -250,5 +250,5 @@ def _distinct(classes: object) -> NDArray[np.generic]:
     """Return the distinct ``classes``, sorted; raise ValueError if entries are missing."""
     distinct = np.unique(labels(classes, "classes"))
     if any(label != label for label in distinct.tolist()):
-        raise ValueError(f"classes must not have missing entries, got {classes!r}.")
+        raise ValueError(f"classes must not have missing entries, got {shown(classes)}.")
     return distinct

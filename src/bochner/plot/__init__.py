@@ -21,20 +21,7 @@ from bochner.plot.regression_errors import predictions, residuals
 from bochner.plot.series_plots import components, forecast
 
 __all__ = [
-    "Display",
-    "PanelLayout",
-    "calibration",
-    "comparison",
-    "components",
-    "confusion",
-    "effect",
-    "forecast",
-    "interactions",
-    "kernel",
-    "predictions",
-    "relevance",
-    "residuals",
-    "roc",
-    "spectrum",
-    "to_svg",
-]
+    "Display", "PanelLayout", "calibration", "comparison", "components", "confusion", "effect",
+    "forecast", "interactions", "kernel", "predictions", "relevance", "residuals", "roc",
+    "spectrum", "to_svg",
+]  # fmt: skip

@@ -54,7 +54,7 @@ def check_labels(y: NDArray[Any], classes: NDArray[Any], n_samples: int) -> None
             f"y must have one class for each of {n_samples} rows, at least one, got {y.shape}."
         )
     if len(unknown := np.setdiff1d(y, classes)):
-        raise ValueError(f"y has the class {str(unknown[0])!r}, which the model does not know.")
+        raise ValueError(f"y has the class {str(unknown[0])!r:.60}, which the model does not know.")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -412,7 +412,7 @@ def calibration(
         return display.plot(ax, theme=theme)
     nominal, values = np.sort(as_array(levels).ravel()), observed_target(y, target)
     if not len(nominal) or not ((nominal > 0.0) & (nominal < 1.0)).all():
-        raise ValueError(f"levels must be between 0 and 1, such as 0.9, got {levels!r}.")
+        raise ValueError(f"levels must be between 0 and 1, such as 0.9, got {levels!r:.60}.")
     ends = central_intervals(model, X, nominal, target)
     return CalibrationDisplay.from_intervals(values, *ends, nominal).plot(ax, theme=theme)
 

@@ -142,7 +142,7 @@ class Display(ABC):
                     expected = (
                         "one matplotlib Axes" if count == 1 else f"a sequence of {count} Axes"
                     )
-                    raise ValueError(f"ax must be {expected}, one for each panel, got {ax!r}.")
+                    raise ValueError(f"ax must be {expected}, one for each panel, got {ax!r:.60}.")
                 figure = axes[0].figure.figure  # The root figure of a subfigure
                 for axis in axes:
                     dress(axis, colors)

@@ -134,7 +134,7 @@ def per_input(name: str, value: ArrayLike, dim: int) -> Array:
     array = np.asarray(value, dtype=np.float64)
     if array.shape not in {(), (dim,)} or not (np.isfinite(array) & (array > 0.0)).all():
         raise ValueError(
-            f"{name} must be a positive number, or one for each of {dim} inputs, got {value!r}."
+            f"{name} must be a positive number, or one for each of {dim} inputs, got {value!r:.60}."
         )
     return np.broadcast_to(array, (dim,))
 
@@ -163,7 +163,7 @@ def column_of(model: BaseEstimator, X: Any, column: object) -> Column:
     if not hasattr(X, "columns"):
         names = input_names(model, None, len(series))
     if column not in (names if isinstance(column, str) else range(-len(names), len(names))):
-        raise ValueError(f"column must be one of {', '.join(names)}, got {column!r}.")
+        raise ValueError(f"column must be one of {', '.join(names)}, got {column!r:.60}.")
     place = names.index(column) if isinstance(column, str) else int(column)
     return read_column(names[place], series[place][1])
 

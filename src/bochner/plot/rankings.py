@@ -248,7 +248,7 @@ def comparison(
     """
     scores = {name: score for name, result in results.items() if (score := _score(result, metric))}
     if not scores:
-        raise ValueError(f"No method has the metric {metric!r}: {', '.join(results) or 'none'}.")
+        raise ValueError(f"No method has the metric {metric!r:.60}: {', '.join(results)}.")
     sign = -1.0 if metric in _GREATER_IS_BETTER else 1.0
     order = sorted(scores, key=lambda name: sign * scores[name].value)
     values, errors = (

@@ -43,7 +43,7 @@ def observed_target(y: ArrayLike, target: int | None) -> Array:
         count = values.shape[1]
         if count > 1 and (target is None or not -count <= target < count):
             raise ValueError(
-                f"y has {count} targets: choose one of them with target=0, 1, ..., got {target!r}."
+                f"y has {count} targets: choose one with target=0, 1, ..., got {target!r:.60}."
             )
         values = values[:, 0 if count == 1 else target]
     if values.ndim != 1 or not len(values):

@@ -41,7 +41,7 @@ def forecast_times(model: BaseEstimator, horizon: Any) -> NDArray[np.generic]:
         names = list(model.series_)
         raise ValueError(
             f"The model has {len(names)} series: draw one of them, such as that of "
-            f"model.of({names[0]!r})."
+            f"model.of({names[0]!r:.60})."
         )
     (series,) = model.series_.values()
     future = series.timeline.future(horizon)
@@ -353,7 +353,7 @@ def components(
     # Columns of a data frame are pairs of a component and one of its parts.
     known = list(found.columns.unique(0)) if hasattr(found, "columns") else list(found)
     if unknown := [name for name in names or () if name not in known]:
-        raise ValueError(f"There is no component {unknown[0]!r}: choose from {known}.")
+        raise ValueError(f"There is no component {unknown[0]!r:.60}: choose from {known}.")
     modelled = {name: np.asarray(found[name])[order].T for name in known}
     whole = np.sum([part[0] for part in modelled.values()], axis=0)
     sizes = {name: float(np.std(modelled[name][0])) for name in known}

@@ -368,12 +368,12 @@ def _calendar(place: str, years: range) -> Any:
         near = nearest(country, parts)
         hint = f" Did you mean {near}?" if near else ""
         raise InputError(
-            f"There is no calendar of holidays for {place!r}: expected the code of a country, such "
-            f"as DE or US, or of a part of one, such as DE-BY.{hint}"
+            f"There is no calendar of holidays for {place!r:.60}: expected the code of a country, "
+            f"such as DE or US, or of a part of one, such as DE-BY.{hint}"
         )
     if part and part not in parts[country]:
         raise InputError(
-            f"There is no calendar of holidays for {place!r}: expected {country}, or {country}- "
-            f"and one of {', '.join(parts[country])}."
+            f"There is no calendar of holidays for {place!r:.60}: expected {country}, or "
+            f"{country}- and one of {', '.join(parts[country])}."
         )
     return holidays.country_holidays(country, subdiv=part or None, years=years)

@@ -255,7 +255,7 @@ def check_periods(periods: ArrayLike) -> None:
     """Raise TypeError or ValueError unless the periods are ``"auto"`` or a sequence."""
     if np.ndim(periods) != 1 and periods != "auto":
         kind = ValueError if isinstance(periods, str) else TypeError
-        raise kind(f"periods must be 'auto' or a sequence of lengths, got {periods!r}.")
+        raise kind(f"periods must be 'auto' or a sequence of lengths, got {periods!r:.60}.")
 
 
 def _priors(

@@ -382,7 +382,7 @@ class Forecaster(BaseEstimator):
         """
         if name not in self._fitted().series_:
             names = ", ".join(map(repr, self.series_))
-            raise ValueError(f"There is no series {name!r}: choose from {names}.")
+            raise ValueError(f"There is no series {name!r:.60}: choose from {names}.")
         single: Forecaster = clone(self)
         single.series_, single.is_single_ = {_ONE: self.series_[name]}, True
         return single

@@ -171,6 +171,8 @@ def regular_series(
 
 def _grid(lengths: Array, which: NDArray[np.int64]) -> _Grid | None:
     """Return the regular grid that contains all times, or None without such a grid."""
+    if lengths.max() > (_MOST_UNKNOWN + 2) * lengths.min():
+        return None
     multiples = np.rint(lengths / lengths.min())
     if np.abs(lengths / lengths.min() - multiples).max() > _ROUNDING:
         return None

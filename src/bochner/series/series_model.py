@@ -127,7 +127,7 @@ class SeriesModel:
         for other, (parameters, _) in zip(self.parts, self.places, strict=True):
             if other is part:
                 return parameters
-        raise ValueError(f"The model has no part {part!r}.")
+        raise ValueError(f"The model has no part {part!r:.60}.")
 
     def weights(self, rows: ScaledSeries) -> Array:
         """Return the weights (n, s) of the states in the values."""

@@ -30,7 +30,7 @@ proportion to the span."""
 _SAME = 1e-7
 """Smallest distance of two times, in median steps; closer times may coincide after rounding."""
 
-_CONSTANT = 1e-10
+_CONSTANT = 1e-13
 """Standard deviation, relative to the largest absolute value, below which values count as
 constant."""
 
@@ -138,9 +138,9 @@ def check_taken(transformation: str, values: Array) -> None:
     if len(outside):
         needed = "of zero or more" if function.takes_least else "above zero"
         raise ValueError(
-            f"transformation={transformation!r} needs {function.numbers} {needed}, and one value "
-            f"is {outside.min():.4g}: use transformation='none', or 'auto', which compares those "
-            "that the values allow."
+            f"transformation={transformation!r:.60} needs {function.numbers} {needed}, and one "
+            f"value is {outside.min():.4g}: use transformation='none', or 'auto', which compares "
+            "those that the values allow."
         )
 
 
@@ -154,7 +154,7 @@ def taken_series(
     except (TypeError, ValueError) as error:
         if name is None:
             raise
-        raise type(error)(f"Series {name!r}: {error}") from error
+        raise type(error)(f"Series {name!r:.60}: {error}") from error
     return series
 
 
@@ -175,7 +175,7 @@ def future_inputs(X: object, future: Future, n_inputs: int, names: list[str] | N
             f"{(count, n_inputs)}, got {inputs.shape}. Known inputs limit the horizon."
         )
     if names is not None and given_names is not None and given_names != names:
-        raise ValueError(f"X must have the columns {names} in this order, got {given_names}.")
+        raise ValueError(f"X must have columns {names!r:.99} in order, got {given_names!r:.99}.")
     index: Any = getattr(X, "index", None)
     if future.index is not None and hasattr(index, "equals") and not index.equals(future.index):
         raise ValueError(

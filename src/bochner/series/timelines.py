@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from datetime import timedelta
-from numbers import Integral
+from numbers import Integral, Real
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
@@ -153,7 +153,7 @@ class Timeline:
             names = f", in {self.kind}, or {', '.join(map(repr, lengths))}" if lengths else ""
             raise ValueError(
                 f"periods of a series with {_KINDS[self.kind]} for times must be numbers{names}, "
-                f"got {period!r}."
+                f"got {period!r:.60}."
             )
         return lengths[period]
 
@@ -178,7 +178,7 @@ class Timeline:
         if isinstance(horizon, bool | float) or np.ndim(horizon) == 0:
             raise TypeError(
                 f"horizon must be a number of steps, an integer, or an array of times to predict "
-                f"at, got {horizon!r}."
+                f"at, got {horizon!r:.60}."
             )
         numbers, timeline, clock = timed(horizon, infer=False)
         self._check(timeline)
@@ -323,7 +323,8 @@ def timed(times: Any, *, infer: bool = True) -> Times:
         raise ValueError(f"Times must have shape (n,) with n > 0, got {np.shape(times)}.")
     has_index = hasattr(times, "get_indexer")  # A pandas index
     dtype = times.dtype if hasattr(times, "dtype") else np.asarray(times).dtype
-    if getattr(dtype, "kind", "O") in "iuf":
+    kind_of = getattr(dtype, "kind", "O")
+    if kind_of in "iuf" or (kind_of == "O" and all(isinstance(time, Real) for time in times)):
         numbers = as_array(np.asarray(times))
         if not np.isfinite(numbers).all():
             raise ValueError("Times must be finite; some are infinite or NaN.")

@@ -45,12 +45,12 @@ def closed_form(kernel: object, dim: int) -> SpectralMeasure:
     if kind == "law":
         if not isinstance(made, Law):
             raise TypeError(
-                f"law= of {name} must return a Law, got {made!r}; wrap it in Isotropic or "
+                f"law= of {name} must return a Law, got {made!r:.60}; wrap it in Isotropic or "
                 f"Independent."
             )
         return SpectralMeasure((Part(1.0, made),))
     if not isinstance(made, SpectralMeasure):
-        raise TypeError(f"closed_form= of {name} must return a SpectralMeasure, got {made!r}.")
+        raise TypeError(f"closed_form= of {name} must return a SpectralMeasure, got {made!r:.60}.")
     return made
 
 
@@ -225,24 +225,18 @@ _CLOSED_FORMS: Mapping[type, Callable[[Any, int], SpectralMeasure]] = {
     kernels.ShiftGaussian: lambda kernel, dim: _translated(
         kernel.length_scale, np.broadcast_to(kernel.shift, dim), _TRANSLATION
     ),
-    kernels.SinhGaussian: _sinh_gaussian,
-    kernels.CoshGaussian: _cosh_gaussian,
-    kernels.Bilinear: _mapped,
-    kernels.OnColumns: _mapped,
-    Levels: _by_lines,
-    kernels.Periodic: _by_lines,
-    kernels.Constant: _constant,
-    kernels.Linear: _linear,
-    kernels.White: _white,
-    kernels.LocallyStationary: _locally_stationary,
-    kernels.Harmonizable: _harmonizable,
+    kernels.SinhGaussian: _sinh_gaussian, kernels.CoshGaussian: _cosh_gaussian,
+    kernels.Bilinear: _mapped, kernels.OnColumns: _mapped,
+    Levels: _by_lines, kernels.Periodic: _by_lines,
+    kernels.Constant: _constant, kernels.Linear: _linear, kernels.White: _white,
+    kernels.LocallyStationary: _locally_stationary, kernels.Harmonizable: _harmonizable,
     kernels.DeltaGaussian: lambda kernel, dim: closed_form(
         kernels.Gaussian(kernel.tau1) - kernels.Gaussian(kernel.tau2), dim
     ),
     kernels.Sum: lambda kernel, dim: reduce(add, (closed_form(k, dim) for k in kernel.terms)),
     kernels.Product: lambda kernel, dim: reduce(mul, (closed_form(k, dim) for k in kernel.factors)),
     kernels.Scaled: lambda kernel, dim: kernel.factor * closed_form(kernel.kernel, dim),
-}
+}  # fmt: skip
 for _cls, _form in _CLOSED_FORMS.items():
     register(_cls, closed_form=_form)
 for _cls, _law in _LAWS.items():

@@ -37,6 +37,7 @@ from bochner.tables.encodings import (
 from bochner.tables.level_means import Removal, target_columns
 from bochner.tables.table_errors import (
     refuse_infinite,
+    refuse_long_levels,
     refuse_other_names,
     refuse_small,
     refuse_tiny,
@@ -209,6 +210,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):
                 f"No column of the table varies: {naming([(s['name'], s['kind']) for s in states])}"
                 ". Expected at least one with two values; add a column that differs between rows."
             )
+        refuse_long_levels({s["name"]: (*s.get("levels", ()), *s.get("means", ())) for s in states})
         not_numeric, read = warn_of_written_values(columns), zip(states, columns, strict=True)
         warn_of_identifiers([c for s, c in read if s["kind"] == "identifier" and c in not_numeric])
         self.columns_ = states

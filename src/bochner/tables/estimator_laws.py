@@ -252,8 +252,8 @@ class EstimatorLaw(ResidualLaw):
             if fault:
                 expected = "probabilities" if len(shape) == 2 else "finite numbers"
                 raise ValueError(
-                    f"{method} of the {self.name}, {estimator!r}, must return {expected} of shape "
-                    f"{shape} for {len(X)} rows of standardised columns; it returned {fault}."
+                    f"{method} of the {self.name}, {shown(estimator)}, must return {expected} of "
+                    f"shape {shape} for {len(X)} rows of standardised columns; it returned {fault}."
                 )
             outputs.append(as_array(values.reshape(len(X), -1)))
         return np.hstack(outputs)
@@ -319,7 +319,7 @@ class EstimatorLearner:
         except _LateError:
             law, reason = None, f"its {total} fits would exceed the time limit: pass a longer one"
         if law is None and is_final:
-            warn_user(f"The {self.name}, {self.model!r}, is left out, because {reason}.")
+            warn_user(f"The {self.name}, {shown(self.model)}, is left out, because {reason}.")
         return law
 
     def _seeded(self) -> Any:

@@ -345,7 +345,7 @@ def grids_of(
     """Return at most ``most`` values of each of one or two columns; else raise ValueError."""
     are_names = all(isinstance(column, str | int) for column in columns)
     if not are_names or len(columns) not in (1, 2) or len(set(columns)) < len(columns):
-        raise ValueError(f"effect takes one column or two different ones, got {columns}.")
+        raise ValueError(f"effect takes one column or two different ones, got {shown(columns)}.")
     unknown = [name for name in columns if not len(dependence.groups.get(name, ()))]
     if unknown:
         used = [str(name) for name, group in dependence.groups.items() if len(group)]
@@ -357,8 +357,8 @@ def grids_of(
     free = [name for name in columns if is_free_text(states[name])]
     if free:
         raise ValueError(
-            f"Column {free[0]!r} is free text without levels, along which there is no effect. Use "
-            "contributions(X) for the texts of some rows, or importance() for all."
+            f"Column {shown(free[0])} is free text without levels, along which there is no effect. "
+            "Use contributions(X) for the texts of some rows, or importance() for all."
         )
     values = dict(zip(states, background_values.T, strict=True))
     return {

@@ -56,7 +56,7 @@ def drop_columns(frame: pd.DataFrame, names: Iterable[str]) -> pd.DataFrame:
         parts = [part.strip() for part in name.split(",")]
         if name not in frame and len(parts) > 1 and set(parts) <= set(frame):
             flags = " ".join(f"--drop {shlex.quote(part)}" for part in parts)
-            raise InputError(f"No column {name!r} in the table: repeat the option, as in {flags}.")
+            raise InputError(f"No column {name!r:.60}: repeat the option, as in {flags}.")
         check_name(frame, name)
     return frame.drop(columns=names)
 
@@ -90,7 +90,7 @@ def split_target(
             listed = ", ".join(map(repr, left_out))
             advice = f" Reading has left out {listed}: give a type to keep it, --types {types!r}."
         raise InputError(
-            f"The table has no column but the target {target!r}: expected at least one to "
+            f"The table has no column but the target {target!r:.60}: expected at least one to "
             f"predict it from.{advice}"
         )
     if len(frame) == 1:
@@ -109,7 +109,7 @@ def side_column(frame: pd.DataFrame, name: str, role: str, kinds: Sequence[Kind]
     if kinds and column.kind not in kinds:
         expected = " or ".join(KIND_NAMES[kind] for kind in kinds)
         raise InputError(
-            f"The {role} {name!r} holds {KIND_NAMES[column.kind]} ({column.first()}): expected "
+            f"The {role} {name!r:.60} holds {KIND_NAMES[column.kind]} ({column.first()}): expected "
             f"{expected} in every row. Convert it, or choose another column."
         )
     return column
@@ -127,7 +127,7 @@ def infer_task(target: pd.Series) -> tuple[Task, str]:
         return "classification", ""
     if not (are_whole and has_many_rows and 2 < values.size <= _MOST_CLASSES):
         return "regression", ""
-    numbers = f"{values.size} whole numbers of {column.name!r}"
+    numbers = f"{values.size} whole numbers of {column.name!r:.60}"
     if _are_quantities(values, counts):
         reason = f"because the {numbers} fill a range as quantities do"
         return "regression", f"Task: regression, {reason}. For classes, use --task classification."
@@ -155,21 +155,21 @@ def check_target(target: pd.Series, task: Task) -> None:
     column = _read_target(target)
     if task == "regression" and column.kind != "numeric":
         raise InputError(
-            f"The target {column.name!r} is text ({column.first()}): regression expects numbers. "
-            "Use --task classification, or choose another target."
+            f"The target {column.name!r:.60} is text ({column.first()}): regression expects "
+            "numbers. Use --task classification, or choose another target."
         )
     values, counts = np.unique(column.values, return_counts=True)
     if values.size == 1:
         problem = "one value throughout" if task == "regression" else "a single class"
         raise InputError(
-            f"The target {column.name!r} has {problem} ({column.first()}): expected at least two. "
-            "Choose another target, or add rows."
+            f"The target {column.name!r:.60} has {problem} ({column.first()}): expected at least "
+            "two. Choose another target, or add rows."
         )
     single = [] if task == "regression" else values[counts == 1].tolist()
     if single:
         raise InputError(
-            f"The target {column.name!r} has {len(single)} of {values.size} classes with only one "
-            f"row ({_listed(list(map(repr, single)))}): expected at least two rows per class. "
+            f"The target {column.name!r:.60} has {len(single)} of {values.size} classes with only "
+            f"one row ({_listed(list(map(repr, single)))}): expected at least two rows per class. "
             "Drop those rows, join rare classes, or, for quantities, use --task regression."
         )
 
@@ -201,7 +201,7 @@ def _mixed_text(series: pd.Series) -> str:
     places = (np.flatnonzero(series == entry)[0] for entry in entries)
     is_numbered = series.index.dtype.kind == "i"  # Rows without a target may have been left out
     rows = (int(series.index[place] if is_numbered else place) + 1 for place in places)
-    return ", ".join(f"row {row}: {entry!r}" for row, entry in zip(rows, entries, strict=True))
+    return ", ".join(f"row {row}: {entry!r:.60}" for row, entry in zip(rows, entries, strict=True))
 
 
 def _read_target(target: pd.Series) -> Column:
@@ -211,8 +211,8 @@ def _read_target(target: pd.Series) -> Column:
         kind, example = "mixed", mixture
     if kind not in ("numeric", "text"):
         raise InputError(
-            f"The target {column.name!r} holds {KIND_NAMES[kind]} ({example}): expected numbers or "
-            "text throughout. Convert it, or choose another target."
+            f"The target {column.name!r:.60} holds {KIND_NAMES[kind]} ({example}): expected "
+            "numbers or text throughout. Convert it, or choose another target."
         )
     return column
 
@@ -224,7 +224,7 @@ def _check_complete(role: str, column: Column) -> None:
     for rows, how in ((np.flatnonzero(~column.present), "missing"), (large, infinite)):
         if rows.size:
             raise InputError(
-                f"The {role} {column.name!r} is {how} in {rows.size} of {len(column.raw)} rows "
+                f"The {role} {column.name!r:.60} is {how} in {rows.size} of {len(column.raw)} rows "
                 f"(row{'s' if rows.size > 1 else ''} {_listed([row + 1 for row in rows])}, "
                 "counting from 1 below the header): expected a finite value in every row. Drop "
                 "those rows, or fill them in."
@@ -237,10 +237,10 @@ def check_name(frame: pd.DataFrame, name: str) -> None:
         return
     names = list(map(str, frame.columns))
     near = nearest(name, names)
-    hint = f" Did you mean {near!r}?" if near else ""
+    hint = f" Did you mean {near!r:.60}?" if near else ""
     plural = "s" if len(names) > 1 else ""
     raise InputError(
-        f"No column {name!r} in the table.{hint} It has {len(names)} column{plural}: "
+        f"No column {name!r:.60} in the table.{hint} It has {len(names)} column{plural}: "
         f"{_listed(names, _MOST_COLUMNS_LISTED)}.{looks_like_numbers(names)}"
     )
 

@@ -144,7 +144,7 @@ class TableClassifier(LabelledClassifier, TableModel):
         factors = compute_sample_weight(self.class_weight, column_or_1d(labels(y)))
         if not (np.isfinite(factors).all() and (factors >= 0.0).all()):
             raise ValueError(
-                f"class_weight must hold finite factors, not negative, got {self.class_weight}."
+                f"class_weight must hold finite factors from 0, got {self.class_weight!r:.60}."
             )
         weight = checked_weight(sample_weight, factors)
         return factors if weight is None else factors * weight

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Sequence
+from collections.abc import Collection, Mapping, Sequence
 from itertools import chain
 
 import numpy as np
 
 from bochner._base.limits import LARGEST_ENTRY
-from bochner._base.names import MOST_NAMED, ColumnDetails, naming, nearest
+from bochner._base.names import MOST_LETTERS, MOST_NAMED, ColumnDetails, naming, nearest
 from bochner.files.columns import Column, kind_of
 from bochner.files.rule_reading import are_values
 
@@ -21,6 +21,8 @@ def drop_advice(columns: ColumnDetails) -> str:
     """Return advice on dropping columns, in Python and on the command line."""
     shown = [name for name, _ in columns[:MOST_NAMED]]
     dots = ["..."] if len(columns) > len(shown) else []
+    if max(map(len, shown)) > MOST_LETTERS:
+        return "drop " + ("it" if len(columns) == 1 else "them")
     quoted = [f'"{name}"' if any(map(str.isspace, name)) else name for name in shown]
     flags = " ".join([*(f"--drop {name}" for name in quoted), *dots])
     listed = ", ".join([*map(repr, shown), *dots])
@@ -49,7 +51,7 @@ def refuse_other_names(names: Sequence[str], fitted: Sequence[str]) -> None:
     if missing:
         near = ((name, nearest(name, extra)) for name in missing)
         with_hints = [
-            (name, f"nearest name there: {other!r}" if other else "") for name, other in near
+            (name, f"nearest name there: {other!r:.60}" if other else "") for name, other in near
         ]
         raise ValueError(
             f"Missing {naming(with_hints)}: expected all columns of the fit, {len(fitted)} of "
@@ -97,6 +99,22 @@ def refuse_infinite(columns: Sequence[Column]) -> None:
         raise ValueError(
             f"Infinite numbers (or beyond {LARGEST_ENTRY:g}) in {naming(infinite)}: expected "
             "finite ones. Replace them, or leave the entries empty, which counts as missing."
+        )
+
+
+_LONGEST_LEVELS = 15_000_000
+"""Characters of the levels of a table: two encoders store them in a header of at most 40 MB."""
+
+
+def refuse_long_levels(levels: Mapping[str, Collection[str]]) -> None:
+    """Raise ValueError if the levels of columns are too long to be stored in a model file."""
+    lengths = {name: sum(map(len, map(ascii, texts))) for name, texts in levels.items()}
+    if sum(lengths.values()) > _LONGEST_LEVELS:
+        name = max(lengths, key=lengths.__getitem__)
+        raise ValueError(
+            f"Too long texts in {naming([(name, f'{lengths[name]:,} characters of levels')])}: "
+            f"expected at most {_LONGEST_LEVELS:,} in a table, since the model stores them. "
+            f"Shorten the texts, as by X[column].str[:1000], or {drop_advice([(name, '')])}."
         )
 
 

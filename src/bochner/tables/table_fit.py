@@ -130,8 +130,8 @@ def chosen_transformation(
         return None
     if rows.y.ndim > 1:
         raise ValueError(
-            f"transformation={name!r} takes a single target y of shape (n,), got {rows.y.shape}: "
-            "fit a model to each, or leave it out."
+            f"transformation={name!r:.60} takes a single target y of shape (n,), got "
+            f"{rows.y.shape}: fit a model to each, or leave it out."
         )
     if name != "auto":
         return Transformation.of(name, rows.y)

@@ -349,7 +349,7 @@ class TableModel(BaseEstimator, ABC):
             encoder._try_out()
         n_samples = self.record_.get("n_samples")
         if type(n_samples) is not int or n_samples < 1:
-            raise ValueError(f"record_ has {n_samples!r} for the number of rows of the fit")
+            raise ValueError(f"record_ has {n_samples!r:.60} for the number of rows of the fit")
         donors = self.knowledge_.donors.values
         check_background(self._encoders(), self.background_, self.background_values_, donors)
         encoded, values = self.background_[:20], self.background_values_[:20]

@@ -90,8 +90,8 @@ class TableLayout:
                     f"{KIND_NAMES[k]} in partition {i} ({e})" for k, (i, e) in examples.items()
                 )
                 raise ValueError(
-                    f"Mixed types in column {name!r}: {', '.join(listed)}. Convert the entries to "
-                    "one kind, or leave missing ones empty."
+                    f"Mixed types in column {shown(name)}: {', '.join(listed)}. Convert the "
+                    "entries to one kind, or leave missing ones empty."
                 )
         of_kind: dict[bool, int] = {}
         for index, part in layouts:

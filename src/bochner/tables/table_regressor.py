@@ -208,8 +208,8 @@ class TableRegressor(RegressorMixin, TableModel):
         name = self.transformation
         if name != "none" and is_partitioned(X):
             raise ValueError(
-                f"transformation={name!r} needs rows in memory, and X is in partitions: transform "
-                "the targets first, or pass some of the rows."
+                f"transformation={name!r:.60} needs rows in memory, and X is in partitions: "
+                "transform the targets first, or pass some of the rows."
             )
         rows = training_rows(self, X, y, sample_weight, groups, time, is_numeric=True)
         transformation = chosen_transformation(name, rows, settings, progress)

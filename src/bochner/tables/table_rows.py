@@ -355,7 +355,7 @@ def _per_row(name: str, X: Any, entries_or_name: Any, n_samples: int) -> NDArray
     if isinstance(entries_or_name, str):
         if entries_or_name not in getattr(X, "columns", ()):
             raise ValueError(
-                f"{name} names the column {entries_or_name!r}, which the table does not have."
+                f"{name} names the column {shown(entries_or_name)}, which the table does not have."
             )
         entries_or_name = X[entries_or_name]
     entries = np.asarray(entries_or_name)
@@ -364,7 +364,8 @@ def _per_row(name: str, X: Any, entries_or_name: Any, n_samples: int) -> NDArray
     if entries.shape != (n_samples,):
         got = len(entries) if entries.ndim == 1 else f"an array of shape {entries.shape}"
         raise ValueError(f"{name} must have an entry for each of the {n_samples} rows, got {got}.")
-    if np.ma.is_masked(entries_or_name) or any(e is None or e != e for e in entries.tolist()):
+    has_gaps = any(e is None or getattr(e, "is_snan", bool)() or e != e for e in entries.tolist())
+    if np.ma.is_masked(entries_or_name) or has_gaps:
         raise ValueError(f"{name} must not have missing entries.")
     if name == "time":
         has_shape = entries.shape == np.shape(entries_or_name)
@@ -388,7 +389,7 @@ def note_sorted_dates(X: Any) -> None:
         few = _dates(name, entries.iloc[probes] if is_pandas else entries[probes])
         if len(few) and _is_monotone(few) and is_sorted(_dates(name, entries)):
             warn_user(
-                f"The rows are in the order of the dates {name!r}. If the rows to predict are "
+                f"The rows are in the order of the dates {shown(name)}. If the rows to predict are "
                 f'later, pass time={name!r} to fit (--time "{name}" in the command): without it, '
                 "errors and intervals are too small."
             )
