@@ -57,27 +57,36 @@ def test_one_thread_factorises_large_matrices(monkeypatch):
     assert counts == [{2}, {1}]
 
 
-def test_threads_that_overlap_leave_things_as_they_were():
-    """One comes while the other is there and goes after it: no limit of either stays."""
+@pytest.mark.parametrize("limit", [single_threaded_blas, lambda: threads.threads_of_blas(2)])
+def test_threads_that_overlap_leave_things_as_they_were(limit):
+    """One comes while the other is there and goes after it: no limit of either stays.
+
+    While both are there, BLAS has one thread, for which calls do not wait.
+    """
     first_in, second_in, first_out = Barrier(2), Barrier(2), Barrier(2)
+    counts = []
 
     def first():
-        with single_threaded_blas():
+        with limit():
             first_in.wait(10.0)
             second_in.wait(10.0)
         first_out.wait(10.0)
 
     def second():
         first_in.wait(10.0)
-        with single_threaded_blas():
+        with limit():
+            counts.append(blas_threads())
             second_in.wait(10.0)
             first_out.wait(10.0)
+            counts.append(blas_threads())
 
     with threadpool_limits(2, user_api="blas"):
         before = blas_threads()
-        threads = [Thread(target=target) for target in (first, second)]
-        for thread in threads:
+        both = [Thread(target=target) for target in (first, second)]
+        for thread in both:
             thread.start()
-        for thread in threads:
+        for thread in both:
             thread.join(20.0)
         assert blas_threads() == before
+        alone = {1} if limit is single_threaded_blas else {2}
+        assert counts == [{1}, alone]

@@ -7,7 +7,7 @@ from contextlib import AbstractContextManager, contextmanager, nullcontext
 from functools import cache
 from itertools import islice
 from numbers import Integral
-from threading import Lock, local
+from threading import Lock, get_ident, local
 from typing import Any, TypeVar
 
 from joblib import cpu_count, effective_n_jobs
@@ -19,51 +19,63 @@ Piece = TypeVar("Piece")
 _THREAD = local()  # Has the attribute ``shares_blocks`` in threads that share blocks of rows
 
 
-class _OneThread:
-    """A shared limit of BLAS to one thread, which lasts while any thread holds it."""
+class _BlasThreads:
+    """The number of BLAS threads of the process, which all threads that need one agree on.
+
+    It is one while any thread asks for that, or several threads ask for more: OpenBLAS has one
+    group of threads, for which the calls of several threads wait at full load.
+    """
 
     def __init__(self) -> None:
         self._lock = Lock()
-        self._n_holders = 0
-        self._n_threads = 1
+        self._asked: list[tuple[int, int | None]] = []  # Thread and number; None for one, shared
+        self._before = 1
         self._limiter: Any = None
 
-    def acquire(self) -> int:
-        """Limit BLAS to one thread, and return the previous number of BLAS threads."""
+    @contextmanager
+    def limit(self, n_threads: int | None) -> Iterator[int]:
+        """Set a number in the context, or one for ``None``; yield the number of this thread."""
+        asked = (get_ident(), n_threads)
         with self._lock:
-            if not self._n_holders:
-                counts: list[int] = []
-                for pool in _blas().info():
-                    # Dask limits the threads of only some libraries on its workers.
-                    counts += [pool["num_threads"]] * (pool["threading_layer"] != "disabled")
-                # BLAS counts the cores of the machine, also where a container has fewer.
-                self._n_threads = min([*counts, cpu_count()]) if counts else 1
-                _take_over()
-                self._limiter = _blas().limit(limits=1)
-            self._n_holders += 1
-            return self._n_threads
+            if not self._asked:
+                self._before = _blas_threads()
+            own = [number for thread, number in self._asked if thread == asked[0] and number]
+            self._asked.append(asked)
+            self._set()
+        try:
+            yield own[-1] if own else self._before
+        finally:
+            with self._lock:
+                # The last equal entry: those of one thread end in reverse order.
+                del self._asked[len(self._asked) - 1 - self._asked[::-1].index(asked)]
+                self._set()
 
-    def release(self) -> None:
-        """Restore the number of BLAS threads when the last holder releases the limit."""
-        with self._lock:
-            self._n_holders -= 1
-            if not self._n_holders:
-                _take_over()
-                self._limiter.restore_original_limits()
-                _take_over()
+    def _set(self) -> None:
+        _take_over()
+        if self._asked:
+            last = dict(self._asked)  # The last number of each thread
+            is_one = len(last) > 1 or any(number is None for _, number in self._asked)
+            limiter = _blas().limit(limits=1 if is_one else self._asked[-1][1])
+            self._limiter = self._limiter or limiter
+        else:
+            self._limiter.restore_original_limits()
+            self._limiter = None
+            _take_over()
 
 
-_ONE_THREAD = _OneThread()
+_BLAS_THREADS = _BlasThreads()
 
 
 @contextmanager
 def single_threaded_blas() -> Iterator[int]:
     """Limit BLAS to one thread in the context; yield how many threads may share blocks."""
-    n_threads = _ONE_THREAD.acquire()
-    try:
+    with _BLAS_THREADS.limit(None) as n_threads:
         yield 1 if hasattr(_THREAD, "shares_blocks") else n_threads
-    finally:
-        _ONE_THREAD.release()
+
+
+def threads_of_blas(n_threads: int) -> AbstractContextManager[int]:
+    """Set the number of BLAS threads within the context, unless other threads use BLAS as well."""
+    return _BLAS_THREADS.limit(n_threads)
 
 
 def checked_n_jobs(n_jobs: Any) -> int | None:
@@ -84,20 +96,12 @@ def threads_for(n_jobs: int | None, n_threads: int) -> int:
     return n_threads if n_jobs is None else min(effective_n_jobs(n_jobs), cpu_count())
 
 
-@contextmanager
-def threads_of_blas(n_threads: int) -> Iterator[None]:
-    """Set the number of BLAS threads within the context."""
-    _take_over()
-    with _blas().limit(limits=n_threads):
-        yield
-
-
 _MOST_BYTES = 1.4e9
 """Bytes of a matrix above which one thread factorises it: two threads of OpenBLAS 0.3.31 write
 outside a matrix of 16,300 rows in double precision, but not of 13,500."""
 
 
-def threads_of_factor(n_bytes: int) -> AbstractContextManager[None]:
+def threads_of_factor(n_bytes: int) -> AbstractContextManager[int | None]:
     """Set one thread of BLAS in the context if a matrix to be factorised is large."""
     return threads_of_blas(1) if n_bytes > _MOST_BYTES else nullcontext()
 
@@ -138,6 +142,13 @@ def _take_over() -> None:
     clear = getattr(OpenBLASController, "clear_controlling_thread", None)
     if clear is not None:
         clear(force=True)
+
+
+def _blas_threads() -> int:
+    # Dask limits the threads of only some libraries on its workers.
+    pools = [pool for pool in _blas().info() if pool["threading_layer"] != "disabled"]
+    # BLAS counts the cores of the machine, also where a container has fewer.
+    return min([*(pool["num_threads"] for pool in pools), cpu_count()]) if pools else 1
 
 
 @cache
