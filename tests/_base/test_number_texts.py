@@ -2,7 +2,7 @@
 
 import pytest
 
-from bochner._base.number_texts import number, percent, with_error
+from bochner._base.number_texts import number, percent, with_error, with_errors
 
 
 @pytest.mark.parametrize(
@@ -27,6 +27,10 @@ def test_numbers(value, text):
 )  # fmt: skip
 def test_numbers_with_errors(value, error, text):
     assert with_error(value, error) == text
+
+
+def test_numbers_of_a_column_have_the_decimals_of_the_least_error():
+    assert with_errors([0.5, 32.0], [0.04, 5.0]) == ["0.50 ± 0.04", "32.00 ± 5.00"]
 
 
 @pytest.mark.parametrize(

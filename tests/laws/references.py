@@ -249,10 +249,6 @@ def _(kernel: kernels.Harmonizable, X, Y):
     return total
 
 
-def _sum(frequency, X, Y, sign):
-    return sum(a * np.add.outer(x, sign * y) for a, x, y in zip(frequency, X.T, Y.T, strict=True))
-
-
 def _inner(X, Y):
     return sum(np.multiply.outer(x, y) for x, y in zip(X.T, Y.T, strict=True))
 

@@ -8,6 +8,8 @@ from learned.learned_fits import THREE, X, Y, classifier, regressor
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.exceptions import ConvergenceWarning
 
+from bochner.learned.learned_kernel_fit import positive_rows
+
 N = len(X)
 RNG = np.random.default_rng(11)
 OUTLYING = X.copy()
@@ -137,3 +139,9 @@ def test_weights_of_labels_are_numbers_of_rows_that_can_be_added():
     model = classifier(**LITTLE)
     with pytest.raises(ValueError, match=r"sample_weight must have a sum of at most 1e\+12.*3e"):
         model.fit(X[:30], THREE[:30], sample_weight=np.full(30, 1e12))
+
+
+def test_rows_of_no_weight_leave_the_weights_of_the_others():
+    _, targets, units = positive_rows(X[:3], Y[:3], [2.0, 0.0, 3.0])
+    assert_array_equal(targets, Y[[0, 2]])
+    assert_array_equal(units.counts, [2.0, 3.0])

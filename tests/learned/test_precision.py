@@ -59,6 +59,15 @@ def test_steps_leave_the_posterior_as_it_is(noise, n=3000, step_size=1.2):
     assert_allclose(evidence.covariance, fresh.covariance, rtol=1e-8)
 
 
+def test_a_precision_changes_if_a_step_is_accepted():
+    case, rng = problem(n=12, m=2, q=1), np.random.default_rng(3)
+    before = evidence_of(case.rows(), case.omega, 2.0, KnownNoise())
+    moves = [precision_step(rng, before, PRIOR, 1.2, n_steps=1) for _ in range(20)]
+    changed = [evidence.precision != before.precision for evidence, _ in moves]
+    assert changed == [rate > 0.0 for _, rate in moves]
+    assert {*changed} == {False, True}
+
+
 @pytest.mark.parametrize("towards", [-500.0, 500.0])
 def test_precisions_stay_where_they_have_a_posterior(towards):
     """From the rounding of the sums to the largest numbers, wherever the prior wants to go."""

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
+from bochner.learned import relevance
 from bochner.learned.basis import Matched, Windows
 from bochner.learned.draws import Draws
 from bochner.learned.relevance import relevance_of
@@ -120,3 +121,10 @@ def test_functions_of_nothing_and_of_noise_are_finite(omega, coef):
         assert np.isfinite(getattr(relevance, name)).all()
     nothing = omega * coef == 0.0
     assert_allclose(relevance.importance.sum(), 0.0 if nothing else 1.0)
+
+
+def test_blocks_of_rows_have_the_relevance_of_the_whole(monkeypatch):
+    parts = some_draws()
+    whole = found(*parts)
+    monkeypatch.setattr(relevance, "_MOST_NUMBERS", 24 * 7)  # Seven rows of d m numbers
+    assert_allclose(found(*parts).interactions, whole.interactions)

@@ -19,7 +19,7 @@ from bochner.kernels import (
     Polynomial,
     Radial,
 )
-from bochner.spectral.design import designed_measure
+from bochner.spectral.design import broad_proposal, designed_measure
 from bochner.spectral.profiles import Geometry, Pairs, profile
 
 SLOW = pytest.mark.slow
@@ -135,3 +135,10 @@ def test_pairs_have_their_share_of_the_matrix(n_rows):
     own = geometry.distance == 0.0
     assert_allclose(geometry.weight[own].sum(), 1.0 / n_rows)
     assert_allclose(geometry.weight[~own], 2.0 / n_rows**2)
+
+
+def test_broad_proposals_have_the_unit_of_the_rows():
+    rows = np.random.default_rng(0).normal(size=(20, 2))
+    laws = (broad_proposal(unit * rows, unit * 0.7) for unit in (1.0, 3.0))
+    one, other = (law.sample(64, np.random.default_rng(0)).omega for law in laws)
+    assert_allclose(one, 3.0 * other)
