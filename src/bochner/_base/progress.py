@@ -55,7 +55,8 @@ class Progress:
     def __init__(self, callback: Callback | None = None) -> None:
         if callback is not None and not callable(callback):
             raise TypeError(
-                f"callback must be a function of one FitProgress, or None, got {callback!r:.60}."
+                "callback must be a function of a bochner.FitProgress, or None, got "
+                f"{callback!r:.60}."
             )
         self._callback = callback
         self._began = perf_counter()
