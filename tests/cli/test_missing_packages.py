@@ -46,8 +46,8 @@ def folder(tmp_path_factory):
     folder, frame = tmp_path_factory.mktemp("missing"), table(60).rename(columns={"y": "target"})
     write(frame, folder / "t.csv")
     frame.to_excel(folder / "t.xlsx")
-    days = pd.date_range("2022-11-01", periods=430)
-    write(pd.DataFrame({"day": days, "y": range(430)}), folder / "s.csv")
+    days = pd.date_range("2022-11-01", periods=90)
+    write(pd.DataFrame({"day": days, "y": range(90)}), folder / "s.csv")
     model = TableRegressor(effort="quick", random_state=0).fit(
         frame.drop(columns="target"), frame["target"]
     )
