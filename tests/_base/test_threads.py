@@ -59,10 +59,7 @@ def test_one_thread_factorises_large_matrices(monkeypatch):
 
 @pytest.mark.parametrize("limit", [single_threaded_blas, lambda: threads.threads_of_blas(2)])
 def test_threads_that_overlap_leave_things_as_they_were(limit):
-    """One comes while the other is there and goes after it: no limit of either stays.
-
-    While both are there, BLAS has one thread, for which calls do not wait.
-    """
+    """One comes while the other is there and goes after it: no limit of either stays."""
     first_in, second_in, first_out = Barrier(2), Barrier(2), Barrier(2)
     counts = []
 

@@ -120,14 +120,8 @@ DECORATIONS: dict[str, tuple[Decoration, str]] = {
 """What people write around a table, and words of the note on it."""
 
 
-PLAIN_FRAMES: dict[str, pd.DataFrame] = {}
-
-
 def plain_frame(folder, plain: Plain) -> pd.DataFrame:
-    written = text(plain)
-    if written not in PLAIN_FRAMES:
-        PLAIN_FRAMES[written] = read_text(folder, written, keep=plain.names).frame
-    return PLAIN_FRAMES[written].copy()
+    return read_text(folder, text(plain), keep=plain.names).frame
 
 
 @pytest.mark.parametrize("name", PLAIN)

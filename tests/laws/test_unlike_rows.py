@@ -140,6 +140,14 @@ def test_a_far_entry_is_no_prediction_far_out():
     check_far_entry()
 
 
+def test_nor_far_out_in_logarithms():
+    _, _, X, y = numbers("linear")
+    model = TableRegressor(effort="quick", transformation="log", random_state=0)
+    model.fit(X, np.exp(y / y.std()))
+    base, far = (model.predict(X[:20].assign(a=a)) for a in (3.0, 600.0))
+    assert np.abs(np.log(far / base)).max() < 8.0 / y.std()
+
+
 def check_classes(kind="linear", unlike="gap in a", seed=0):
     """Probabilities of rows with unknown entries are calibrated, and no worse than base rates."""
     model, X, y, _ = classes_of(kind, seed)

@@ -55,8 +55,7 @@ class Progress:
     def __init__(self, callback: Callback | None = None) -> None:
         if callback is not None and not callable(callback):
             raise TypeError(
-                "callback must be a function of a bochner.FitProgress, or None, got "
-                f"{callback!r:.60}."
+                f"callback must be a function of a bochner.FitProgress, got {callback!r:.60}."
             )
         self._callback = callback
         self._began = perf_counter()

@@ -20,11 +20,7 @@ _THREAD = local()  # Has the attribute ``shares_blocks`` in threads that share b
 
 
 class _BlasThreads:
-    """The number of BLAS threads of the process, which all threads that need one agree on.
-
-    It is one while any thread asks for that, or several threads ask for more: OpenBLAS has one
-    group of threads, for which the calls of several threads wait at full load.
-    """
+    """Number of BLAS threads, which is one while several threads of the process set it."""
 
     def __init__(self) -> None:
         self._lock = Lock()
@@ -38,7 +34,11 @@ class _BlasThreads:
         asked = (get_ident(), n_threads)
         with self._lock:
             if not self._asked:
-                self._before = _blas_threads()
+                # Dask limits the threads of only some libraries on its workers.
+                pools = [pool for pool in _blas().info() if pool["threading_layer"] != "disabled"]
+                # BLAS counts the cores of the machine, also where a container has fewer.
+                counts = [pool["num_threads"] for pool in pools] or [1]
+                self._before = min(*counts, cpu_count())
             own = [number for thread, number in self._asked if thread == asked[0] and number]
             self._asked.append(asked)
             self._set()
@@ -53,8 +53,7 @@ class _BlasThreads:
     def _set(self) -> None:
         _take_over()
         if self._asked:
-            last = dict(self._asked)  # The last number of each thread
-            is_one = len(last) > 1 or any(number is None for _, number in self._asked)
+            is_one = len(dict(self._asked)) > 1 or any(number is None for _, number in self._asked)
             limiter = _blas().limit(limits=1 if is_one else self._asked[-1][1])
             self._limiter = self._limiter or limiter
         else:
@@ -73,9 +72,7 @@ def single_threaded_blas() -> Iterator[int]:
         yield 1 if hasattr(_THREAD, "shares_blocks") else n_threads
 
 
-def threads_of_blas(n_threads: int) -> AbstractContextManager[int]:
-    """Set the number of BLAS threads within the context, unless other threads use BLAS as well."""
-    return _BLAS_THREADS.limit(n_threads)
+threads_of_blas = _BLAS_THREADS.limit
 
 
 def checked_n_jobs(n_jobs: Any) -> int | None:
@@ -142,13 +139,6 @@ def _take_over() -> None:
     clear = getattr(OpenBLASController, "clear_controlling_thread", None)
     if clear is not None:
         clear(force=True)
-
-
-def _blas_threads() -> int:
-    # Dask limits the threads of only some libraries on its workers.
-    pools = [pool for pool in _blas().info() if pool["threading_layer"] != "disabled"]
-    # BLAS counts the cores of the machine, also where a container has fewer.
-    return min([*(pool["num_threads"] for pool in pools), cpu_count()]) if pools else 1
 
 
 @cache

@@ -5,7 +5,7 @@ its row, quantiles :math:`Q` of errors, and an increasing map :math:`h`, or a mi
 """
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 
 import numpy as np
@@ -138,6 +138,7 @@ class Predictive:
     law: ScoreLaw  # Distribution of the standardised errors
     inverse: Callable[[Array], Array]  # Increasing, from scaled values (n, *t) or (n, *t, q)
     slope: Array | float | None = None  # (*t): Slopes of a linear inverse
+    nearer: Array | None = None  # (n, D, *t): Factors for means, with less spread beyond ranges
 
     @classmethod
     def of_rows(
@@ -152,10 +153,16 @@ class Predictive:
         return cls(mean[:, None], std[:, None], np.ones((len(mean), 1)), law, inverse, slope)
 
     def mean_and_std(self) -> Pair:
-        """Return means and standard deviations (n, *t) of new targets."""
+        """Return means and standard deviations (n, *t) of new targets.
+
+        Means of transformed targets, which grow with the spread, have at most that of ``nearer``.
+        """
         if self.slope is None:
             parts = [self._integrated(rows) for rows in self._blocks(len(_edges()))]
             mean, std = (np.concatenate(part) for part in zip(*parts, strict=True))
+            if self.nearer is not None:
+                centre, _ = replace(self, std=self.nearer, nearer=None).mean_and_std()
+                mean, std = centre, np.hypot(std, mean - centre)
             return mean, std
         weight = self._expanded(self.weight, self.mean)
         mean = np.sum(weight * self.mean, axis=1)

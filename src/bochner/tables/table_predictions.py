@@ -258,9 +258,12 @@ class NumberPredictor:
             between = np.var(mean, axis=1, keepdims=True)
             excess = rows.level_excess[places].reshape(-1, *(1,) * (mean.ndim - 1)) * between
             mean = _spread(mean) + change[places][:, None]
-            std = np.sqrt(std**2 + variance[places][:, None] + excess / law.std**2)
+            # Of means, the spread beyond ranges is at most that of the scaled targets, one.
+            spreads = variance[places][:, None], np.minimum(variance[places], law.std**-2)[:, None]
+            std, near = (np.sqrt(std**2 + each + excess / law.std**2) for each in spreads)
             shares = np.full(index.shape, 1.0 / n_draws)
-            part = Predictive(mean, std, shares, law, targets.inverse, targets.slope)
+            of_means = near if np.any(near < std) else None
+            part = Predictive(mean, std, shares, law, targets.inverse, targets.slope, of_means)
             parts.append((places, part))
 
         if len(rows.complete):
