@@ -34,11 +34,11 @@ class _BlasThreads:
         asked = (get_ident(), n_threads)
         with self._lock:
             if not self._asked:
-                # Dask limits the threads of only some libraries on its workers.
-                pools = [pool for pool in _blas().info() if pool["threading_layer"] != "disabled"]
+                counts: list[int] = []
+                for pool in _blas().info():  # Dask limits only some libraries on its workers
+                    counts += [pool["num_threads"]] * (pool["threading_layer"] != "disabled")
                 # BLAS counts the cores of the machine, also where a container has fewer.
-                counts = [pool["num_threads"] for pool in pools] or [1]
-                self._before = min(*counts, cpu_count())
+                self._before = min(*counts, cpu_count()) if counts else 1
             own = [number for thread, number in self._asked if thread == asked[0] and number]
             self._asked.append(asked)
             self._set()
