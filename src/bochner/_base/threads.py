@@ -53,8 +53,9 @@ class _BlasThreads:
     def _set(self) -> None:
         _take_over()
         if self._asked:
-            is_one = len(dict(self._asked)) > 1 or any(number is None for _, number in self._asked)
-            limiter = _blas().limit(limits=1 if is_one else self._asked[-1][1])
+            threads, numbers = zip(*self._asked, strict=True)
+            is_one = len({*threads}) > 1 or None in numbers
+            limiter = _blas().limit(limits=1 if is_one else numbers[-1])
             self._limiter = self._limiter or limiter
         else:
             self._limiter.restore_original_limits()
