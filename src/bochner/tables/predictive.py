@@ -153,10 +153,7 @@ class Predictive:
         return cls(mean[:, None], std[:, None], np.ones((len(mean), 1)), law, inverse, slope)
 
     def mean_and_std(self) -> Pair:
-        """Return means and standard deviations (n, *t) of new targets.
-
-        Means of transformed targets, which grow with the spread, have at most that of ``nearer``.
-        """
+        """Return means (n, *t), with the spread of ``nearer``, and standard deviations about them."""
         if self.slope is None:
             parts = [self._integrated(rows) for rows in self._blocks(len(_edges()))]
             mean, std = (np.concatenate(part) for part in zip(*parts, strict=True))
@@ -220,7 +217,8 @@ class Predictive:
         weight = (self.weight[rows][..., None] * shares).reshape(len(flat), -1)
         weight = weight.reshape(len(flat), *(1,) * (flat.ndim - 2), -1)
         mean = as_array(np.sum(weight * flat, axis=-1))
-        variance = np.sum(weight * (flat - mean[..., None]) ** 2, axis=-1)
+        with np.errstate(over="ignore"):  # Squares of far exponentials may be infinite
+            variance = np.sum(weight * (flat - mean[..., None]) ** 2, axis=-1)
         return mean, as_array(np.sqrt(variance))
 
     def _blocks(self, count: int) -> Iterator[slice]:
