@@ -153,7 +153,7 @@ class Predictive:
         return cls(mean[:, None], std[:, None], np.ones((len(mean), 1)), law, inverse, slope)
 
     def mean_and_std(self) -> Pair:
-        """Return means (n, *t), with the spread of ``nearer``, and standard deviations about them."""
+        """Return means (n, *t), with the spread of ``nearer``, and deviations about them."""
         if self.slope is None:
             parts = [self._integrated(rows) for rows in self._blocks(len(_edges()))]
             mean, std = (np.concatenate(part) for part in zip(*parts, strict=True))
