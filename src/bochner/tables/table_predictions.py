@@ -382,6 +382,14 @@ class RowDistributions:
         return joined
 
 
+def joined(tables: Sequence[RowDistributions]) -> RowDistributions:
+    """Return the distributions of the rows of several tables."""
+    starts = np.cumsum([0, *(table.n_rows for table in tables)])
+    pairs = zip(starts, tables, strict=False)
+    parts = [(first + rows, law) for first, table in pairs for rows, law in table.parts]
+    return RowDistributions(int(starts[-1]), parts)
+
+
 def expected_error(
     targets: ScaledTargets, law: ScoreLaw, left_out: Pair, y: Array, weights: Array
 ) -> float | Array:
