@@ -119,8 +119,9 @@ class TableEncoder(TransformerMixin, BaseEstimator):
     - Text with more than ``max_levels`` levels, and more levels than half of its entries, is an
       identifier: it has no features, and a warning names the column.
     - If `fit` has a target, identifiers and text with more than 40 levels have thirty components of
-      TF-IDF of three and four successive characters, provided that they reduce squared errors of
-      left-out rows by two per cent. Levels of fewer than five rows then have no feature.
+      TF-IDF of three and four successive characters, of which texts have at most 20,000, provided
+      that they reduce squared errors of left-out rows by two per cent. Levels of fewer than five
+      rows then have no feature.
     - Constant columns and columns without entries have no features.
     """
 
