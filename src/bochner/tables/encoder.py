@@ -53,8 +53,8 @@ _KNOTS = {"standardize": standard_knots, "normal_quantile": normal_knots}
 
 _TAILS = "tails"
 
-_MOST_OF_LEVELS, _FEWEST_LEVELS = 25_000_000, 8
-"""Most entries of the features of levels at a fit, 200 MB, and fewest levels with a feature: means
+_MOST_OF_LEVELS, _FEWEST_LEVELS = 50_000_000, 8
+"""Most entries of the features of levels at a fit, 400 MB, and fewest levels with a feature: means
 of the target are accurate for levels of many rows."""
 
 MOST_ENCODED = 1 << 24
@@ -113,7 +113,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):
       that holds other dates, or numbers with decimal commas: `bochner.read_table` reads both.
     - Other text, and pandas and polars categories, are one-hot encoded, with one feature for
       unknown and missing entries. Levels beyond the ``max_levels`` most frequent ones, or of
-      100,000 and more rows beyond those that 25 million features of levels allow, count as
+      200,000 and more rows beyond those that 50 million entries of features allow, count as
       unknown; if `fit` has a target, they also have a feature with their shrunken mean of the
       target, which `fit_transform` computes for each row from the rows of other folds.
     - Text with more than ``max_levels`` levels, and more levels than half of its entries, is an
