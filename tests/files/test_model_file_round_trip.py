@@ -32,7 +32,7 @@ from bochner import (
     papers,
     spectral_measure,
 )
-from bochner.kernels import Anova, Gaussian, Matern, SpectralMixture
+from bochner.kernels import Anova, Gaussian, KernelAdapter, Matern, SpectralMixture
 from bochner.kernels.categorical import Levels
 from bochner.learned import Chains
 from bochner.spectral.hadamard import HadamardRows
@@ -229,6 +229,19 @@ def test_kernels_come_back_equal(kernel, tmp_path):
     codes = isinstance(kernel, Levels)
     rows = np.floor(20 * ON_THE_SPHERE) if codes else ON_THE_SPHERE
     assert loaded(rows).tobytes() == kernel(rows).tobytes()
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+@pytest.mark.parametrize("kernel", [*KERNELS, kernels.Linear()], ids=repr)
+def test_processes_of_every_covariance_come_back(kernel, tmp_path):
+    rows = np.floor(20 * ON_THE_SPHERE) if isinstance(kernel, Levels) else ON_THE_SPHERE
+    for covariance in (kernel, KernelAdapter(kernel) + WhiteKernel(1.0)):
+        process = bochner.GaussianProcessRegressor(covariance, solver="exact", optimizer=None)
+        try:
+            process.fit(rows, Y)
+        except (ValueError, np.linalg.LinAlgError):  # No covariance of these rows
+            continue
+        assert_same(process.predict(rows), round_trip(process, tmp_path).predict(rows))
 
 
 def test_the_deepest_kernel_comes_back_and_a_deeper_one_is_refused(tmp_path):
