@@ -232,7 +232,7 @@ def test_kernels_come_back_equal(kernel, tmp_path):
 
 
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
-@pytest.mark.parametrize("kernel", [*KERNELS, kernels.Linear()], ids=repr)
+@pytest.mark.parametrize("kernel", [*KERNELS, kernels.Linear(), kernels.NTK().on([2])], ids=repr)
 def test_processes_of_every_covariance_come_back(kernel, tmp_path):
     rows = np.floor(20 * ON_THE_SPHERE) if isinstance(kernel, Levels) else ON_THE_SPHERE
     for covariance in (kernel, KernelAdapter(kernel) + WhiteKernel(1.0)):

@@ -276,7 +276,7 @@ class _Decoder:
 
     def _kernel(self, path: Path, name: str, parameters: Node) -> Any:
         kernel = _constructed(_PROCESS_KERNELS[name], self._members(parameters, path))
-        kernel.theta, kernel.bounds, repr(kernel)  # noqa: B018  # Errors of unusable values
+        kernel.theta, kernel.bounds, repr(kernel)  # Errors of unusable values
         return kernel
 
 
