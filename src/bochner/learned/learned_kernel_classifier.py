@@ -7,9 +7,10 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import expit
+from sklearn.base import ClassifierMixin
 
 from bochner._base.arrays import Array, ArrayLike, MatrixLike, as_array
-from bochner._base.checks import validated_with_labels
+from bochner._base.checks import labels, validated_with_labels
 from bochner._base.registry import register
 from bochner.features.chunks import Indicators
 from bochner.learned.chain_parameters import documented
@@ -17,7 +18,6 @@ from bochner.learned.draws import Draws
 from bochner.learned.learned_kernel import LeftOutRows
 from bochner.learned.learned_kernel_fit import LearnedKernelEstimator, Problems, positive_rows
 from bochner.learned.training_data import distinct_rows
-from bochner.linear.argument_checks import LabelledClassifier
 from bochner.linear.softmax_weights import SoftmaxWeights, fit_softmax, left_out_probabilities
 
 _MOST_ROWS = 1e12
@@ -50,7 +50,7 @@ class OneVsRestLabels:
         return as_array(positive / positive.sum(axis=1, keepdims=True))
 
 
-class LearnedClassification(LabelledClassifier, LearnedKernelEstimator):
+class LearnedClassification(ClassifierMixin, LearnedKernelEstimator):
     """Base class of the classifiers with a learned kernel."""
 
     _is_classifier: ClassVar[bool] = True
@@ -113,6 +113,14 @@ class LearnedClassification(LabelledClassifier, LearnedKernelEstimator):
         """Return the most probable class of each row, of shape (n,)."""
         probability = self.predict_proba(X)
         return np.asarray(self.classes_[np.argmax(probability, axis=1)])
+
+    def score(self, X: MatrixLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Any:
+        """Return the accuracy of the predicted labels of rows (n, d) with labels ``y`` (n,).
+
+        Rows are weighted by ``sample_weight`` (n,). Raises ValueError or TypeError for labels that
+        ``fit`` would refuse.
+        """
+        return float(super().score(X, labels(y), sample_weight))
 
 
 @register

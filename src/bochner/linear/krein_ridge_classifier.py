@@ -5,6 +5,7 @@ from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.base import ClassifierMixin
 
 from bochner._base import limits
 from bochner._base.arrays import FLOATS, Array, ArrayLike, MatrixLike, as_array
@@ -14,7 +15,6 @@ from bochner._base.registry import register
 from bochner.features.chunks import ArrayChunks, Chunk, Indicators, RowSample, sample_rows
 from bochner.features.parameters import count_frequencies
 from bochner.linear.argument_checks import (
-    LabelledClassifier,
     checked_forgetting,
     checked_weight,
     described_features,
@@ -31,7 +31,7 @@ standard error of a few per cent. The time for features and leverages is linear 
 
 
 @register
-class KreinRidgeClassifier(LabelledClassifier, RidgeHead):
+class KreinRidgeClassifier(ClassifierMixin, RidgeHead):
     """Classification by ridge regression of class indicators on random features.
 
     Two classes are one target of ±1. With more classes, each class has such a target,
@@ -194,6 +194,10 @@ class KreinRidgeClassifier(LabelledClassifier, RidgeHead):
         values = self.decision_function(X).reshape(-1, Indicators(self.classes_).n_targets)
         softmax = self.softmax_ or SoftmaxWeights.plain(len(self.classes_))
         return softmax.probabilities(_class_scores(values))
+
+    def score(self, X: MatrixLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
+        """Return the accuracy of predicted labels of rows (n, d), weighted by ``sample_weight``."""
+        return float(super().score(X, labels(y), sample_weight))
 
     def _try_out(self) -> None:
         """Raise ValueError if a loaded model is inconsistent, so that no rows could be added."""
