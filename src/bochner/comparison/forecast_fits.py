@@ -34,8 +34,7 @@ if TYPE_CHECKING:
 
 _LONGEST = 3  # Largest number of times of a calendar per row, as gaps of years have no use
 _OFF_GRID = 0.2
-"""Largest distance of two times from a number of steps, in steps: months of decimal years with two
-digits are a tenth of a step off."""
+"""Largest distance from a number of steps: decimal years of two digits are a tenth off."""
 
 _MOST_ORIGINS = 3
 """Number of origins; each takes one fit, so the comparison takes at most three times as long."""

@@ -242,8 +242,7 @@ _SHARE = 3
 Horizons end at a third of the rows, because longer ones have too few errors that do not overlap."""
 
 _PRIOR_ERRORS = 5.0
-"""Number of prior pseudo-errors, as large as the model expects, that are averaged with the errors
-from past origins."""
+"""Prior pseudo-errors, as large as expected, averaged with the errors from past origins."""
 
 LARGE = 3.0  # Ratio of the standard deviation of large errors to that of ordinary errors
 _LARGE_PRIOR = (2.0, 20.0)

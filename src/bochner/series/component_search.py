@@ -48,8 +48,7 @@ _MOST_LINES = 3
 """Largest number of seasons found in the spectrum, in addition to seasons of the calendar."""
 
 _REGULAR_CYCLES, _LONGER = 2.0, 1.5
-"""Smallest memory of a reported cycle in periods, and its smallest length in longest seasons; other
-cycles are short-term variation."""
+"""Smallest memory of a reported cycle in periods, and smallest length in longest seasons."""
 
 _NEAR_HARMONIC = 0.25
 """Largest difference between a harmonic's number and a whole number, for few periods."""

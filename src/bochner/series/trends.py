@@ -214,5 +214,4 @@ class WalkWithDrift(LevelProcess):
 
 
 TRENDS = (ConstantLevel(), Slope(has_line=False), Slope(has_line=True))
-"""Trends that are compared by evidence: a level, a slope that decays to zero, and a line with a
-varying slope."""
+"""Trends compared by evidence: a level, a slope that decays, and a line of varying slope."""
