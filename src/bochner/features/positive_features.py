@@ -41,8 +41,7 @@ _MOST_CANDIDATES = 1024
 """Largest number of candidates, whose fit takes a second; at least as many as features."""
 
 _RIDGE = 1e-4
-"""Penalty of weights, relative to the mean square of their term: errors are some per cent at the
-least."""
+"""Penalty of weights, relative to the mean square of their term: errors are some per cent."""
 
 _CHECKS: Mapping[str, Check] = {**KERNEL_CHECKS, "n_components": as_count, "temperature": as_scale}
 """Checks of the constructor parameters, by name."""
