@@ -88,7 +88,7 @@ def test_a_mixture_finds_a_period():
     assert sum(found.weights) == pytest.approx(1.0)
 
 
-def assert_exact_evidence(monkeypatch):
+def test_few_rows_have_the_exact_evidence(monkeypatch):
     """The last stage has the exact evidence up to twice as many rows as frequencies."""
     made = []
     monkeypatch.setattr(
@@ -99,7 +99,3 @@ def assert_exact_evidence(monkeypatch):
         X, y = relevant(n)
         selected("gaussian", X, y, m=16)
     assert made == [31, 32]
-
-
-def test_few_rows_have_the_exact_evidence(monkeypatch):
-    assert_exact_evidence(monkeypatch)
