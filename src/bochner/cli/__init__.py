@@ -5,9 +5,6 @@ import signal
 import sys
 from io import TextIOWrapper
 
-INTERRUPTED = 130
-"""Exit code of a command that Ctrl-C stopped, as of shells and of typer."""
-
 
 def main() -> None:
     """Run the command ``bochner``, and end the process."""
@@ -15,7 +12,7 @@ def main() -> None:
         sys.stdout.reconfigure(errors="backslashreplace")  # ASCII lacks many characters
     try:
         from bochner.cli.app import app
-        from bochner.cli.error_messages import signal_again
+        from bochner.cli.error_messages import INTERRUPTED, signal_again
     except ModuleNotFoundError as error:
         if (error.name or "").partition(".")[0] == "bochner":
             raise

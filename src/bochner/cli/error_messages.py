@@ -25,6 +25,8 @@ _ENTRY = "_bochner_command"
 
 _ENDING = [name for name in ("SIGTERM", "SIGHUP") if hasattr(signal, name)]  # Not on Windows
 _OF_SIGNALS = 128  # Added to the number of a signal in exit codes, as in shells
+INTERRUPTED = _OF_SIGNALS + signal.SIGINT
+"""Exit code of a command that Ctrl-C stopped, also of typer."""
 _AFTER_FINALISER = 0.01  # Seconds; a signal that reaches another finaliser is sent once more
 
 
@@ -45,7 +47,7 @@ def _end(number: int, _: object) -> NoReturn:
 def signal_again(lost: Any) -> None:
     """Send a signal again whose exception Python dropped, because it was raised in a finaliser."""
     if isinstance(lost.exc_value, KeyboardInterrupt | SystemExit):
-        number = getattr(lost.exc_value, "code", _OF_SIGNALS + signal.SIGINT) - _OF_SIGNALS
+        number = getattr(lost.exc_value, "code", INTERRUPTED) - _OF_SIGNALS
         Timer(_AFTER_FINALISER, interrupt_main, [number]).start()
     else:
         sys.__unraisablehook__(lost)

@@ -9,7 +9,7 @@ import typer
 from rich.console import Console
 
 from bochner._base.names import naming
-from bochner.cli import INTERRUPTED
+from bochner.cli.error_messages import INTERRUPTED
 from bochner.cli.explaining import summary_blocks
 from bochner.cli.json_documents import fit_record
 from bochner.cli.options import fraction_option, read_options
