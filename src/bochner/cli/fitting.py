@@ -35,8 +35,7 @@ from bochner.tables.table_classifier import TableClassifier
 from bochner.tables.table_regressor import TableRegressor
 
 _SHARE_OF_FIT, _SHARE_OF_REPORT, _LEAST_SECONDS = 0.5, 0.15, 0.01
-"""Shares of the time limit reserved for the fit and for writing a report, and the smallest time
-limit of the fit."""
+"""Shares of the time limit for the fit and for a report, and the least time limit of the fit."""
 
 
 def fit_table(options: SimpleNamespace) -> None:

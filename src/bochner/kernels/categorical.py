@@ -30,8 +30,7 @@ _MOST_LEVELS = 2**20
 
 _FEWEST_LEVELS = 2  # Least number of levels that have a correlation
 _ROUNDING = 1e-12
-"""Largest rounding error of weights that sum to one: with a million levels, errors of the transform
-are a hundredth of it."""
+"""Largest rounding error of weights that sum to one, a hundred times that of a million levels."""
 
 
 @dataclass(frozen=True, slots=True, repr=False)

@@ -24,15 +24,13 @@ _FEWEST = 8
 """Smallest number of known values that determine a line, its noise and their correlation time."""
 
 _MOST_STEPS = 1e7
-"""Longest span of a series in median steps, because the search for periods needs memory and time in
-proportion to the span."""
+"""Longest span of a series in median steps: the search for periods needs memory for it."""
 
 _SAME = 1e-7
 """Smallest distance of two times, in median steps; closer times may coincide after rounding."""
 
 _CONSTANT = 1e-13
-"""Standard deviation, relative to the largest absolute value, below which values count as
-constant."""
+"""Relative standard deviation below which values count as constant."""
 
 
 class SeriesRows(NamedTuple):
