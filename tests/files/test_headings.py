@@ -322,7 +322,9 @@ def test_words_in_columns_of_numbers_are_a_remark(tmp_path):
 
 
 def test_levels_are_no_totals(tmp_path):
-    rows = [[("small", "average", "large", "average")[i % 4], f"{i}.5" * (i < 23)] for i in range(24)]
+    rows = [
+        [("small", "average", "large", "average")[i % 4], f"{i}.5" * (i < 23)] for i in range(24)
+    ]
     assert len(read_text(tmp_path, text(Plain(["size", "x"], rows, []))).frame) == 24
 
 

@@ -128,8 +128,7 @@ _NO_MODEL = (
     *CSV_ENDINGS, *BINARY_ENDINGS, *COMPRESSIONS, *HTML_ENDINGS,
     ".json", ".jsonl", ".xml", ".md", ".pdf", ".png", ".svg", ".py", ".ipynb",
 )  # fmt: skip
-"""File endings that are rejected for a model file, because a data file, page, picture or program
-was probably named by mistake and would be overwritten."""
+"""File endings that are rejected for a model file: those of data, pages, pictures, programs."""
 
 
 def plain(text: str) -> str:

@@ -295,8 +295,7 @@ class SeriesForecast:
 
 
 _N_PATHS = 1_000
-"""Number of joint draws for sums and means of a forecast: ends of 90 % intervals then have an error
-of a fifteenth of a standard deviation."""
+"""Joint draws for sums and means: an error of a fifteenth of a deviation at 90 % ends."""
 
 MOST_COMPARED = 20
 """Largest number of series that are also backtested, selected evenly from all series."""

@@ -246,8 +246,7 @@ _PRIOR_ERRORS = 5.0
 
 LARGE = 3.0  # Ratio of the standard deviation of large errors to that of ordinary errors
 _LARGE_PRIOR = (2.0, 20.0)
-"""Prior counts of large and ordinary errors, a prior share of nine per cent; held-out series of the
-M3 competition had a share of six to eight per cent."""
+"""Prior counts of large and ordinary errors: nine per cent, as six to eight in the M3 series."""
 
 _MOST_STEPS = 50  # Largest number of expectation-maximisation steps for the share of large errors
 _SETTLED = 1e-4  # Convergence tolerance: change of the share, and relative change of the variances

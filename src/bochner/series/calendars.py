@@ -27,8 +27,7 @@ _SHARE = 0.5
 """Smallest share of steps that lead to the next date of the calendar; longer steps skip dates."""
 
 _MONTHLY = 25
-"""Fewest days between monthly dates: 28 from 31 January to 28 February, and possibly 28 between the
-last business days of May and June."""
+"""Fewest days between monthly dates, as from 31 January to 28 February."""
 
 _HALF_MONTHLY = 13  # Fewest days between half-monthly dates: 15 and 28 February
 _LONGER = 1.5  # Ratio of a step to the median step above which dates are counted as missing
