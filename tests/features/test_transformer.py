@@ -18,7 +18,7 @@ RNG = np.random.default_rng(0)
 X = RNG.random(size=(300, 10)) / 4.0
 Y = RNG.random(size=(1000, 10)) / 4.0
 THIN = np.where(X > 0.15, X, 0.0)
-SCHEMES = ("iid", "orthogonal", "qmc", "structured")
+SCHEMES = ("iid", "orthogonal", "structured")
 
 
 @pytest.mark.parametrize("scheme", SCHEMES)

@@ -72,13 +72,9 @@ def test_samples_that_are_forgotten_twice():
     check_samples()
 
 
-def check_zero_gram():
+def test_a_matrix_of_zeros_is_symmetric():
     """A Gram matrix of zeros is symmetric, and so is one that is off by the tolerance."""
     assert is_symmetric(np.zeros((3, 3)), 1e-12)
     off = np.array([[4.0, 1.0], [0.75, 2.0]])  # The difference is a sixteenth of the greatest entry
     assert is_symmetric(off, 0.0625)
     assert not is_symmetric(off, 0.0624)
-
-
-def test_a_matrix_of_zeros_is_symmetric():
-    check_zero_gram()

@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 
+import numpy as np
 import pandas as pd
 import pytest
 from files.written import read_text, refusal
@@ -230,6 +231,19 @@ def test_another_table_is_left_out_and_named(tmp_path):
     assert "--skip 32" in note
     alone = read_text(tmp_path, content, keep=second.names, skip=32)
     pd.testing.assert_frame_equal(alone.frame, plain_frame(tmp_path, second))
+
+
+@pytest.mark.parametrize("blank", [[], [""] * 4])
+def test_rows_below_a_blank_record_are_rows(blank):
+    rng, names = np.random.default_rng(0), ["key", "a", "b", "note"]
+    for place in range(4, 80):
+        words = rng.choice(["u", "v", "=1+2", "12a"], 100).tolist()
+        rows = [[f"{rng.integers(99_999):05}", f"{rng.normal():.3f}", word[-1], word]
+                for word in words]  # fmt: skip
+        assert find_heading([names, *rows[:place], blank, *rows[place:]]).end is None
+        assert find_heading([names, *rows[:place], blank, names, *rows[place:]]).end is None
+        other = find_heading([names, *rows[:place], blank, ["key", "x", "y", "z"], *rows[place:]])
+        assert other.end == place + 2
 
 
 def test_row_names_of_r(tmp_path):

@@ -32,7 +32,7 @@ from bochner import (
     papers,
     spectral_measure,
 )
-from bochner.kernels import Anova, Gaussian, Matern, SpectralMixture
+from bochner.kernels import Anova, Gaussian, KernelAdapter, Matern, SpectralMixture
 from bochner.kernels.categorical import Levels
 from bochner.learned import Chains
 from bochner.spectral.hadamard import HadamardRows
@@ -161,18 +161,10 @@ FITTED = {
     "krein space": lambda: (ridge(kernel=SIGNED).fit(X, Y), NEW),
     "associated space": lambda: (ridge(kernel=SIGNED, associated=True).fit(X, Y), NEW),
     "conjugate gradients": lambda: (ridge(solver="cg").fit(X, Y), NEW),
-    "counts": lambda: (
-        KernelGLMRegressor("negative_binomial", n_components=32, random_state=0).fit(
-            X, np.arange(120) % 5, exposure=1.0 + np.arange(120)
-        ),
-        NEW,
-    ),
-    "classes in order": lambda: (
-        KernelGLMClassifier("ordinal", n_components=32, random_state=0).fit(
-            X, np.digitize(Y, [-0.5, 0.5])
-        ),
-        NEW,
-    ),
+    "counts": lambda: (KernelGLMRegressor("negative_binomial", n_components=32, random_state=0)
+                       .fit(X, np.arange(120) % 5, exposure=1.0 + np.arange(120)), NEW),
+    "classes in order": lambda: (KernelGLMClassifier("ordinal", n_components=32, random_state=0)
+                                 .fit(X, np.digitize(Y, [-0.5, 0.5])), NEW),
     "two classes": lambda: (classifier().fit(X, Y > 0), NEW),
     "text classes": lambda: (classifier().fit(X, COLOURS.astype("U40")), NEW),
     "features": lambda: (features().fit(X), NEW),
@@ -183,32 +175,22 @@ FITTED = {
     "data frames": lambda: (features(n_components=2).set_output(transform="pandas").fit(X), NEW),
     "two mixtures": lambda: (digmm(Gaussian(2.0) - 0.5 * Gaussian(), n_sketch=30).fit(X), NEW),
     "a mixture of one sign": lambda: (digmm("gaussian", truncation=1).fit(FRAME), FRAME[::-1]),
-    "mixtures as published": lambda: (
-        digmm(kernels.TL1(2.0), inference=papers.digmm.Taylor()).fit(X),
-        NEW,
-    ),
+    "mixtures as published":
+        lambda: (digmm(kernels.TL1(2.0), inference=papers.digmm.Taylor()).fit(X), NEW),
     "positive features": lambda: (PositiveFeatures(16, random_state=0).fit(X, right=NEW), NEW),
     "table": lambda: (TableEncoder().fit(TABLE), TABLE[::-1]),
     "table regressor": lambda: (table_model(TableRegressor).fit(TABLE, Y), TABLE[::-1]),
     "table classifier": lambda: (table_model(TableClassifier).fit(TABLE, COLOURS), TABLE[::-1]),
     "sparse learned kernel": lambda: (bank(LearnedKernelRegressor, "sparse").fit(X, Y), NEW),
-    "dense learned kernel": lambda: (
-        bank(LearnedKernelRegressor, "dense").fit(FRAME, Y),
-        FRAME[::-1],
-    ),
+    "dense learned kernel":
+        lambda: (bank(LearnedKernelRegressor, "dense").fit(FRAME, Y), FRAME[::-1]),
     "amplitudes and noise": lambda: (bank(LocallyStationaryRegressor, "sparse").fit(X, Y), NEW),
-    "paper's classes": lambda: (
-        bank(LocallyStationaryClassifier, "auto")
-        .set_params(sampler=papers.gabasr.sampler(2))
-        .fit(X, Y > 0),
-        NEW,
-    ),
-    "process of scikit-learn's kernel": lambda: (
-        bochner.GaussianProcessRegressor(2.0 * RBF() + WhiteKernel(0.1)).fit(X, Y),
-        NEW,
-    ),
+    "paper's classes": lambda: (bank(LocallyStationaryClassifier, "auto")
+                                .set_params(sampler=papers.gabasr.sampler(2)).fit(X, Y > 0), NEW),
+    "process of scikit-learn's kernel":
+        lambda: (bochner.GaussianProcessRegressor(2.0 * RBF() + WhiteKernel(0.1)).fit(X, Y), NEW),
     "nested": lambda: (Pair(head=ridge()).fit(TABLE, COLOURS), TABLE[::-1]),
-}
+}  # fmt: skip
 
 
 @pytest.mark.thorough_cases(r"\btwo\b|\bspace\b|\bdesigned\b")
@@ -229,6 +211,19 @@ def test_kernels_come_back_equal(kernel, tmp_path):
     codes = isinstance(kernel, Levels)
     rows = np.floor(20 * ON_THE_SPHERE) if codes else ON_THE_SPHERE
     assert loaded(rows).tobytes() == kernel(rows).tobytes()
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+@pytest.mark.parametrize("kernel", [*KERNELS, kernels.Linear(), kernels.NTK().on([2])], ids=repr)
+def test_processes_of_every_covariance_come_back(kernel, tmp_path):
+    rows = np.floor(20 * ON_THE_SPHERE) if isinstance(kernel, Levels) else ON_THE_SPHERE
+    for covariance in (kernel, KernelAdapter(kernel) + WhiteKernel(1.0)):
+        process = bochner.GaussianProcessRegressor(covariance, solver="exact", optimizer=None)
+        try:
+            process.fit(rows, Y)
+        except (ValueError, np.linalg.LinAlgError):  # No covariance of these rows
+            continue
+        assert_same(process.predict(rows), round_trip(process, tmp_path).predict(rows))
 
 
 def test_the_deepest_kernel_comes_back_and_a_deeper_one_is_refused(tmp_path):

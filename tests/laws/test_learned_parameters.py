@@ -325,7 +325,8 @@ LIKELIHOODS = {
 """Likelihoods with parameters to learn, the true likelihoods, and rows drawn from them."""
 
 
-def check_likelihood(name):
+@pytest.mark.parametrize("name", LIKELIHOODS)
+def test_parameters_of_likelihoods_are_recovered(name):
     """The learned likelihood is about as likely as the true one; all its parameters are learned.
 
     The two fits may find different maxima of the posterior, which differ by a nat or two.
@@ -338,11 +339,6 @@ def check_likelihood(name):
     n_parameters = len(found.likelihood_.vector(learned.unknown))
     gain = found.log_evidence_ - given.log_evidence_
     assert -2.0 < gain < 0.5 * chi2.isf(1e-3, n_parameters)
-
-
-@pytest.mark.parametrize("name", LIKELIHOODS)
-def test_parameters_of_likelihoods_are_recovered(name):
-    check_likelihood(name)
 
 
 def test_degrees_of_freedom_of_normal_noise_are_many_and_bounded():

@@ -174,7 +174,7 @@ def test_a_mixture_averages_its_laws_and_a_factor_scales_distances():
         np.testing.assert_allclose(second, square - centre**2)
 
 
-def check_whole_quantiles():
+def test_quantiles_of_counts_reach_their_level():
     """The least count that reaches a level, also if its probability equals the level."""
     cumulative = np.array([0.125, 0.25, 0.5, 0.75, 1.0])  # No rounding errors
 
@@ -201,10 +201,6 @@ def check_first_cutpoints():
     repeated = np.repeat(y, weight.astype(int))
     expected = likelihoods.OrdinalLikelihood().started(repeated, none, np.ones(10))
     np.testing.assert_allclose(weighted.cutpoints, expected.cutpoints)
-
-
-def test_quantiles_of_counts_reach_their_level():
-    check_whole_quantiles()
 
 
 def test_weights_of_labels_are_repetitions():

@@ -67,7 +67,7 @@ def test_intervals_contain_their_share(kind, unlike):
     check_coverage(kind, unlike)
 
 
-def check_width():
+def test_the_spread_of_a_gap_is_that_of_the_column():
     """The spread of a row without its main column is that of the column's effect."""
     model, _, X, _ = numbers("linear")
     _, std = model.predict(X.assign(a=np.nan), return_std=True)
@@ -75,10 +75,6 @@ def check_width():
     mean = model.predict(X.assign(a=np.nan))
     expected = X.b + 3.0 * (X.c == "x")
     assert np.sqrt(np.mean((mean - expected) ** 2)) < 0.35
-
-
-def test_the_spread_of_a_gap_is_that_of_the_column():
-    check_width()
 
 
 def check_gaps_in_both(n=600, share=0.2, seed=0):
@@ -131,16 +127,12 @@ def test_intervals_beyond_the_range(kind, factor):
     check_beyond(kind, factor)
 
 
-def check_far_entry():
+def test_a_far_entry_is_no_prediction_far_out():
     """An entry a hundred ranges out moves the prediction by no more than half a range does."""
     model, _, X, _ = numbers("linear")
     base, far = X[:20].assign(a=3.0), X[:20].assign(a=600.0)
     assert np.abs(model.predict(far) - model.predict(base)).max() < 8.0
     assert (np.diff(model.predict_interval(far), axis=0) > 500.0).all()
-
-
-def test_a_far_entry_is_no_prediction_far_out():
-    check_far_entry()
 
 
 def test_nor_far_out_in_logarithms():
@@ -174,7 +166,7 @@ def test_probabilities_of_unknown_entries(kind, unlike):
     check_classes(kind, unlike)
 
 
-def check_explanations():
+def test_all_methods_agree():
     """Contributions, covariances, samples and functions agree with predictions."""
     model, _, X, _ = numbers("linear")
     rows = pd.concat([X[:2], X[2:4].assign(a=np.nan), X[4:6].assign(c="new"), X[6:8].assign(a=9.0)])
@@ -189,10 +181,6 @@ def check_explanations():
     np.testing.assert_allclose(draws.std(axis=1), std, rtol=0.08)
     quantiles = model.predict_quantiles(rows, [0.05, 0.95])
     np.testing.assert_allclose(quantiles.T, model.predict_interval(rows, 0.9))
-
-
-def test_all_methods_agree():
-    check_explanations()
 
 
 def test_which_rows_are_unlike():

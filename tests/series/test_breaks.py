@@ -71,18 +71,15 @@ def test_outliers_and_shifts_are_found():
     assert_found()
 
 
-def assert_none():
+@pytest.mark.thorough
+def test_series_without_breaks_have_none():
     """At most one of ten series of normal errors has a break."""
     models = [fitted(monthly(seed=seed)[0]) for seed in range(10)]
     assert sum(len(one.outliers_) + len(one.level_shifts_) > 0 for one in models) <= 1
 
 
 @pytest.mark.thorough
-def test_series_without_breaks_have_none():
-    assert_none()
-
-
-def assert_narrower():
+def test_intervals_are_narrower_without_breaks():
     """Breaks that are not looked for make intervals wide."""
     for kind in SIZES:
         y, later = monthly(kind)
@@ -93,11 +90,6 @@ def assert_narrower():
             widths[looks] = float(np.mean(upper - lower))
             assert np.mean((lower < later) & (later < upper)) >= 0.7
         assert widths[True] < 0.75 * widths[False]
-
-
-@pytest.mark.thorough
-def test_intervals_are_narrower_without_breaks():
-    assert_narrower()
 
 
 def test_breaks_are_left_out_of_the_components_and_imputed():
@@ -131,7 +123,7 @@ def test_several_series_have_breaks_by_name():
     }
 
 
-def assert_frequent():
+def test_frequent_breaks_are_kept():
     """Sales of a tenth of the months, or frequent spikes, are what a series is."""
     rng = np.random.default_rng(0)
     rare = rng.poisson(3.0, 120) * (rng.random(120) < 0.1) * 1.0
@@ -141,7 +133,3 @@ def assert_frequent():
         assert not len(model.outliers_)
         assert not len(model.level_shifts_)
         assert (model.predict_quantiles(12, [0.99]) > 0.1).all(axis=None)
-
-
-def test_frequent_breaks_are_kept():
-    assert_frequent()

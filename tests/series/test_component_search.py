@@ -127,7 +127,7 @@ class FirstStructure(Searcher):
         return structure
 
 
-def assert_ends_of_periods():
+def test_seasons_have_two_steps_and_occur_one_and_a_half_times():
     """Periods from two steps to two thirds of the range, both of which are included."""
     searcher = FirstStructure(0.125, 0, "{:g}".format)
     periods = [0.2, 0.25, 0.3, 2.0, 2.1]
@@ -136,7 +136,7 @@ def assert_ends_of_periods():
     assert [wave.period for wave in first.seasons] == [0.25, 0.3, 2.0]
 
 
-def assert_rounded_steps():
+def test_rounding_errors_of_steps_lose_no_season():
     """Steps of 0.1 differ in their last digits, and two of them are a period all the same."""
     times = 0.1 * np.arange(31)
     searcher = FirstStructure(float(np.median(np.diff(times))), 0, "{:g}".format)
@@ -144,11 +144,3 @@ def assert_rounded_steps():
     first = searcher.first(SimpleNamespace(times=times), [Season(0.2, "0.2"), Season(2.0, "2")])
     assert [wave.period for wave in first.seasons] == [0.2, 2.0]
     assert first.seasons[0].n_harmonics == 1
-
-
-def test_rounding_errors_of_steps_lose_no_season():
-    assert_rounded_steps()
-
-
-def test_seasons_have_two_steps_and_occur_one_and_a_half_times():
-    assert_ends_of_periods()

@@ -101,6 +101,16 @@ def test_unknown_values_at_the_end_belong_to_the_future(tmp_path):
     np.testing.assert_array_equal(load(tmp_path / "m.bochner").predict(5), model.predict(5))
 
 
+@pytest.mark.parametrize("n_others", [0, 8])
+def test_unknown_values_at_the_beginning_change_nothing(n_others):
+    others = {f"s{i}": monthly(60, i) for i in range(n_others)}
+    late, counts = monthly(60).where(np.arange(60) >= 40), monthly(60).round() % 3
+    frame = pd.DataFrame({**others, "late": late, "counts": counts.where(np.arange(60) >= 25)})
+    known = {**others, "late": late[40:], "counts": counts[25:]}
+    model, expected = (Forecaster(**QUICK).fit(y) for y in (frame, known))
+    assert_allclose(model.predict(3), expected.predict(3), rtol=1e-9)
+
+
 def assert_horizons_after_an_outlier():
     """The last value is an outlier: a forecast is two steps from the last value that counts."""
     y = monthly(100)

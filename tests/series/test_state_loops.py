@@ -49,7 +49,8 @@ def test_the_evidence_is_that_of_the_dense_law():
     assert_evidence()
 
 
-def assert_states():
+@pytest.mark.thorough
+def test_states_are_those_given_the_values_before():
     y, weights, steps, initial = problem()
     _, states = filtered(y, weights, steps, np.zeros(len(initial)), initial, 0.3)
     rows, joint = weight_rows(weights), joint_covariance(steps, initial, len(y))
@@ -65,11 +66,6 @@ def assert_states():
         mean, cov = conditioned(cross, joint[at, at], inner, y[known])
         assert_allclose(states.mean[t], mean, atol=1e-11)
         assert_allclose(states.cov[t], cov, atol=1e-11)
-
-
-@pytest.mark.thorough
-def test_states_are_those_given_the_values_before():
-    assert_states()
 
 
 @pytest.mark.thorough_cases("own|other")

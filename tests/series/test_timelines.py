@@ -141,15 +141,11 @@ def test_horizons_have_a_bound(horizon):
         steps(9).timeline.future(horizon)
 
 
-def assert_half_of_the_steps():
+def test_half_of_the_steps_are_usual():
     """A step is usual if at least half of the steps have its length, whose median it is."""
     for lengths, expected in (([1, 2, 2, 3], 2.0), ([1, 2, 3, 4, 2], None), ([1, 2, 2], 2.0)):
         times = np.concatenate(([0.0], np.cumsum(lengths)))
         assert timed(times).timeline.step == expected
-
-
-def test_half_of_the_steps_are_usual():
-    assert_half_of_the_steps()
 
 
 def test_ends_of_months_are_in_their_own_month():

@@ -19,7 +19,8 @@ def rare(n=240, seed=0):
     return level[:, None].astype(float), y
 
 
-def check_balanced():
+@pytest.mark.thorough
+def test_balanced_classes_have_the_same_total_weight():
     """Odds are those of the classes times the ratio of their weights."""
     X, y = rare(2000)
     plain = TableClassifier(**QUICK).fit(X, y)
@@ -30,11 +31,6 @@ def check_balanced():
     assert_allclose(odds[1] / odds[0], ratio, rtol=0.1)
     same = TableClassifier(class_weight={"no": 1.0, "yes": ratio}, **QUICK).fit(X, y)
     assert_allclose(same.predict_proba(rows), model.predict_proba(rows), rtol=1e-3)
-
-
-@pytest.mark.thorough
-def test_balanced_classes_have_the_same_total_weight():
-    check_balanced()
 
 
 def check_costs(tmp_path=None):

@@ -279,8 +279,7 @@ _CONSTANT = 1e-8
 """Deviation relative to the mean up to which a column is constant: the root of the rounding."""
 
 _DECIMALS = 8
-"""Decimals of numbers in units of their deviations: half of the digits of float64, which no other
-rounding reaches."""
+"""Decimals of numbers in units of their deviations: half of the digits of float64."""
 
 
 def spreads(X: Any, weights: Array, of_constant: float = 1.0) -> Array:

@@ -4,8 +4,7 @@ import sys
 from typing import Final
 
 MOST_DIAGNOSED: Final = 1000
-"""Rows on which a kernel is analysed: the eigenvalues of their Gram matrix take time proportional
-to the cube."""
+"""Rows on which a kernel is analysed; eigenvalues of their Gram matrix take cubic time."""
 
 MEBIBYTE: Final = 2**20
 """Bytes, the unit of the sizes below."""

@@ -41,8 +41,7 @@ _MOST_CANDIDATES = 1024
 """Largest number of candidates, whose fit takes a second; at least as many as features."""
 
 _RIDGE = 1e-4
-"""Penalty of weights, relative to the mean square of their term: errors are some per cent at the
-least."""
+"""Penalty of weights, relative to the mean square of their term: errors are some per cent."""
 
 _CHECKS: Mapping[str, Check] = {**KERNEL_CHECKS, "n_components": as_count, "temperature": as_scale}
 """Checks of the constructor parameters, by name."""
@@ -84,7 +83,7 @@ class PositiveFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
         exact attention on at most 600 queries and keys, and keeps the features that matter most.
         It is for queries and keys like those given to :meth:`fit`. If sampled weights are better
         on other rows, they are kept. With ``"sampled"`` the estimate of the kernel is unbiased.
-    scheme : {"orthogonal", "energy", "lattice", "qmc", "iid", "structured"} or Scheme
+    scheme : {"orthogonal", "energy", "lattice", "iid", "structured"} or Scheme
         How frequencies depend on one another; see :mod:`bochner.spectral`. ``"orthogonal"`` by
         default.
     random_state : int, RandomState or None, default=None

@@ -78,7 +78,7 @@ class FourierFeatures(
         features only; ``output="concatenated"`` adds the right features. A symmetric kernel with
         one frequency per argument, such as a locally stationary kernel, needs a multiple of 4. The
         only odd number accepted is 1, a single cosine, which scikit-learn's checks require.
-    scheme : {"auto", "energy", "lattice", "orthogonal", "qmc", "iid", "structured"} or Scheme
+    scheme : {"auto", "energy", "lattice", "orthogonal", "iid", "structured"} or Scheme
         How frequencies are sampled jointly; see :mod:`bochner.spectral`. ``"auto"``, the
         default, is ``"energy"`` for at most 64 inputs and ``"orthogonal"`` for more. It is
         ``"lattice"`` for product kernels of at most two inputs and rational quadratic kernels of at

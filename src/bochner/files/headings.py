@@ -299,8 +299,23 @@ def _end_of_table(rows: Rows) -> int | None:
     ]
     if len(tables) < 2 or len(rows[tables[0][-1]]) == 2 < len(rows[tables[1][-1]]):
         return None
-    is_other = [*map(kind, rows[tables[0][-1]])] != [*map(kind, rows[tables[1][0]])]
-    return tables[1][0] if is_other else None
+    above, *others = ([rows[i] for i in run] for run in tables)
+    ends = (run[0] for run, some in zip(tables[1:], others, strict=True) if _is_other(some, above))
+    return next(ends, None)
+
+
+def _is_other(rows: Rows, above: Rows) -> bool:
+    """Return whether records below a blank one have another width, a title or other names."""
+    is_title = sum(map(bool, rows[0])) == 1 < min(sum(map(bool, row)) for row in above[1:])
+    if is_title or len(rows[-1]) != len(above[-1]):
+        return True
+    place, above_place = HeadCells(rows).last_names(), HeadCells(above).last_names()
+    if place is None or (above_place is not None and rows[place] == above[above_place]):
+        return False
+    filled = [(j, cell) for j, cell in enumerate(rows[place]) if cell]
+    entries = above[1 if above_place is None else above_place + 1 :]
+    is_row = any(cell in column_of(entries, j) for j, cell in filled)
+    return len({cell for _, cell in filled}) == len(filled) and not is_row
 
 
 def _is_number(text: str) -> bool:
@@ -312,16 +327,13 @@ def column_of(rows: Rows, place: int) -> list[str]:
     return [row[place] for row in rows if len(row) > place and row[place]]
 
 
-def _are_dates(entries: Sequence[str]) -> bool:
-    return 0 < NUMERIC * len(entries) <= sum(_DAY.match(entry) is not None for entry in entries)
-
-
 def _is_data(rows: Rows) -> bool:
     """Return whether a first line is data: above others of its kind, and of text that repeats."""
     first, below = rows[0], rows[1:]
     if len(below) < _FEWEST_BELOW or not any(first) or first in below:
         return False
-    if any(_DAY.match(cell) and _are_dates(column_of(below, j)) for j, cell in enumerate(first)):
+    days = [column_of(below, j) for j, cell in enumerate(first) if _DAY.match(cell)]
+    if any(0 < NUMERIC * len(some) <= sum(map(bool, map(_DAY.match, some))) for some in days):
         return True
     values, n_repeated = [], 0
     for place, cell in enumerate(first):

@@ -50,8 +50,6 @@ _SMALL = 2**14
 """Bytes up to which arrays are not compressed, because other parts of a file take more."""
 
 _MOST_EXPANDED = 1032  # Most bytes of an array per compressed byte: the limit of zlib's format
-_MOST_COLUMNS = 2**20
-"""Most inputs of a kernel that is evaluated once, so that a changed file cannot ask for memory."""
 
 _PROCESS_KERNELS: Mapping[str, type] = {
     cls.__name__: cls
@@ -278,8 +276,7 @@ class _Decoder:
 
     def _kernel(self, path: Path, name: str, parameters: Node) -> Any:
         kernel = _constructed(_PROCESS_KERNELS[name], self._members(parameters, path))
-        kernel.theta, kernel.bounds  # noqa: B018  # Errors of unusable values come here
-        kernel.diag(np.zeros((1, _least_columns(kernel))))
+        kernel.theta, kernel.bounds, repr(kernel)  # Errors of unusable values
         return kernel
 
 
@@ -326,16 +323,6 @@ def _unpacked(
     if len(content) != size:
         raise ValueError(f"{name} of shape {shape} has another size")
     return np.frombuffer(content, dtype).reshape(shape[::-1]).T
-
-
-def _least_columns(kernel: Any) -> int:
-    """Return the smallest number of input columns of a kernel, from its column positions."""
-    params = kernel.get_params(deep=True).items()
-    columns = [
-        each for name, value in params if name.split("__")[-1] == "columns" for each in value
-    ]
-    numbers = [abs(column) for column in columns if not isinstance(column, str)]
-    return min(max(numbers, default=0) + 1, _MOST_COLUMNS)
 
 
 def _constructed(cls: type, parameters: Mapping[str, Any]) -> Any:

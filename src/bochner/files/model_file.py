@@ -11,6 +11,7 @@ import numpy as np
 from scipy.sparse import issparse
 from sklearn.base import BaseEstimator
 from sklearn.exceptions import NotFittedError
+from sklearn.gaussian_process.kernels import Kernel as ProcessKernel
 from sklearn.utils import get_tags
 from sklearn.utils.validation import check_is_fitted
 
@@ -169,15 +170,25 @@ def _row(model: BaseEstimator, n_bytes: int) -> Any:
     return np.eye(1, n_features)  # A unit vector: some kernels are defined on the sphere
 
 
-def _answers(model: BaseEstimator, row: Any) -> list[Array]:
-    """Return the numbers that each method answers to a row (1, d)."""
-    kernel = getattr(model, "kernel_", None)
+def _is_in_domain(kernel: object, row: Array) -> bool:
+    """Return whether a kernel, or each member of a kernel of scikit-learn, is defined on a row."""
+    if isinstance(kernel, ProcessKernel):
+        members = kernel.get_params(deep=False).values()
+        return all(_is_in_domain(member, row) for member in members)
     if isinstance(kernel, Kernel):
+        kernel.check_widths(row.shape[1], kernel.right_dim(row.shape[1]))
         try:
             kernel.check_inputs(row)
             kernel.check_right_inputs(row)
         except ValueError:
-            return []  # The row is outside the domain of the kernel
+            return False
+    return True
+
+
+def _answers(model: BaseEstimator, row: Any) -> list[Array]:
+    """Return the numbers that each method answers to a row (1, d)."""
+    if not _is_in_domain(getattr(model, "kernel_", None), row):
+        return []
     answers = []
     takes_gaps = get_tags(model).input_tags.allow_nan
     for name in _METHODS if takes_gaps else (*_METHODS, *_MORE_METHODS):

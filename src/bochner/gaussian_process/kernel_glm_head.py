@@ -61,8 +61,7 @@ _LANDMARK_BYTES = 64 * MEBIBYTE
 """Largest memory of the landmarks: 512 landmarks with 16,000 inputs, fewer with more inputs."""
 
 _MOST_WEIGHT = 1e6
-"""Largest weight of a row: at 1e8 equal rows the prior is lost in the rounding of the curvature of
-the likelihood."""
+"""Largest weight of a row: with 1e8 equal rows the curvature loses the prior by rounding."""
 
 _CHECKS: Mapping[str, Check] = {
     **KERNEL_CHECKS,

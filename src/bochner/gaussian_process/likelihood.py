@@ -10,8 +10,7 @@ import numpy as np
 from bochner._base.arrays import Array, as_array, as_scale
 
 _WIDTH = 7.0
-"""Half width of the integration over the latent value, in standard deviations: the mass outside is
-3e-12."""
+"""Half width of the integration in standard deviations: the mass outside is 3e-12."""
 
 _N_NODES = 101
 """Number of nodes of the trapezoidal rule, 0.14 standard deviations apart. The rule is exact up to

@@ -37,8 +37,7 @@ _NEGLIGIBLE = 1e-12
 """Weight below which a component is omitted from probabilities, with an error of 1e-10."""
 
 _MOST_LOG_VARIANCE = float(np.log(1e300))
-"""Largest log variance of a component of Student's t distribution: standard deviations above 1e150
-exceed all targets."""
+"""Largest log variance of a component of Student's t distribution, beyond all targets."""
 
 _FAR = 1e3  # Distance in standard deviations beyond which the series of a hazard is exact to 1e-11
 _LOG_ROUNDING = 37.0  # Minus the logarithm of the mass below which tails are rounding, 1e-16

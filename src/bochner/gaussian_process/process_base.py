@@ -145,8 +145,7 @@ _BLOCKS, _BLOCK_ROWS = 16, 500
 eigenvalues take two seconds together, and determine the noise of draws within two per cent."""
 
 _LOG_RATIOS = np.log(np.geomspace(1e-6, 10.0, 15))
-"""Logarithms of ratios of noise to signal from which the search for noise begins, half a decade
-apart."""
+"""Logarithms of ratios of noise to signal where the search begins, half a decade apart."""
 
 
 class LearnedGaussian(NamedTuple):

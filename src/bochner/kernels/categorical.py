@@ -30,8 +30,7 @@ _MOST_LEVELS = 2**20
 
 _FEWEST_LEVELS = 2  # Least number of levels that have a correlation
 _ROUNDING = 1e-12
-"""Largest rounding error of weights that sum to one: with a million levels, errors of the transform
-are a hundredth of it."""
+"""Largest rounding error of weights that sum to one, a hundred times that of a million levels."""
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -57,7 +56,8 @@ class Levels(LagKernel):
         return K
 
     def check_inputs(self, X: InputRows) -> None:
-        codes = as_array(_entries(X))
+        rows: Any = X  # A sparse matrix omits entries that are the code zero
+        codes = as_array(rows.data if hasattr(X, "indptr") else rows)
         if not codes.size:
             return
         outside = (codes < 0.0) | (codes != np.round(codes))
@@ -226,11 +226,6 @@ def _check_count(n_levels: float, actual: str) -> None:
 
 def _of(values: LengthScale, index: int) -> float:
     return values[index] if isinstance(values, tuple) else values
-
-
-def _entries(X: Any) -> Any:
-    """Return the stored entries of rows; entries omitted by a sparse matrix are the code zero."""
-    return X.data if hasattr(X, "indptr") else X
 
 
 def _as_counts(name: str, value: object) -> Counts:

@@ -30,16 +30,14 @@ from bochner.learned.training_data import TrainingData
 from bochner.spectral.wave_formulas import MemoryLayout, wave_features
 
 _MEAN_STRENGTH = 0.05
-"""Strength of the prior mean of a component, in frequencies: components spread over 4.5 typical
-scales."""
+"""Strength of the prior mean of a component, in frequencies: a spread of 4.5 typical scales."""
 
 _CANDIDATES = 4000
 """Number of candidate frequencies of a start. More candidates find narrower spectral lines; the
 cost is proportional to their number."""
 
 _PURSUED = 24
-"""Largest number of frequencies that a start takes from the data; each needs a pass over the
-candidates."""
+"""Most frequencies that a start takes from the data; each needs a pass over the candidates."""
 
 _PURSUIT_ROWS = 2000
 """Number of rows of the search for frequencies: with the candidates they make arrays of 64 MB."""
@@ -57,8 +55,7 @@ _JITTER = 0.02
 
 _MOST_COPIES = 8  # Largest number of copies of a frequency, which give its component a spread
 _LEAST_NORM = 1e-6
-"""Least mean square of a candidate orthogonal to the trend: below it, rounding errors would be
-amplified."""
+"""Least mean square of a candidate orthogonal to the trend, above rounding errors."""
 
 Start = tuple[Array, FrequencyPrior]
 """Frequencies (m, d) and the parameters of their prior."""
@@ -244,8 +241,7 @@ on generated terrain."""
 
 _NOISE_SCARCITY = 1.0  # Prior odds of a constant wave in the noise field, which has few waves
 _LEAST_ACTIVE = 0.5
-"""Least probability that a shared amplitude depends on an input at the start, so that shared
-amplitudes differ."""
+"""Least probability at the start that a shared amplitude depends on an input."""
 
 
 class Model(ABC):

@@ -307,8 +307,7 @@ _GAIN = 2.0
 """Gain of the adaptation: change of a log step size per unit of acceptance, at (n + 5)^0.6 = 1."""
 
 _DELAY = 5.0
-"""Offset of the number of rounds in the gain, so that one acceptance cannot change a size
-tenfold."""
+"""Offset of the number of rounds in the gain: no acceptance changes a size tenfold."""
 
 _DECAY = 0.6
 """Exponent of the gain's decay. Between 1/2 and 1, step sizes can reach any value and converge."""

@@ -44,16 +44,14 @@ it. Weights are refitted to all rows afterwards, which makes up for the loss: on
 california_housing, the mean square error decreases from 0.180 to 0.172."""
 
 _FEWEST_LEFT_OUT = 5
-"""Fewest observations per chain for blocks of left-out rows: 20 rows determine a root
-mean square to a sixth."""
+"""Fewest left-out rows per chain: 20 determine a root mean square to a sixth."""
 
 _MOST_PERMUTED = 2**22
 """Largest number of observations for blocks of equal sizes, by a permutation that takes a tenth of
 a second. Random blocks of more observations differ in size by less than a thousandth."""
 
 _SCORED = 2_000
-"""Largest number of left-out rows with predictions: they determine a root mean square to 1.6 per
-cent."""
+"""Most left-out rows with predictions: they determine a root mean square to 1.6 per cent."""
 
 _ROWS_PER_FEATURE = 2
 """Fewest rows per feature of pooled draws: with fewer rows, averages of draws are better. On 6,636

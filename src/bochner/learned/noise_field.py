@@ -17,8 +17,7 @@ from bochner.learned.modulated_waves import WaveFeatures
 from bochner.learned.training_data import TrainingData
 
 N_WAVES = 8
-"""Number of waves of a field, which allows a few bends; the cost of a round is proportional to
-it."""
+"""Number of waves of a field, enough for a few bends; the cost is proportional to it."""
 
 _SLICES = 4
 """Number of elliptical slice moves of the weights in a round, each a few likelihood evaluations."""

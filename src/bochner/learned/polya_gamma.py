@@ -23,8 +23,7 @@ MODE_STEPS = 12
 """Largest number of steps towards the posterior mode of the weights, near which a chain starts."""
 
 MODE_GAIN = 0.1
-"""Increase of the log density, in nats, below which the search of the mode ends. The mode is only a
-starting point."""
+"""Increase of the log density, in nats, below which the search of a starting point ends."""
 
 _LEAST_CURVATURE = 1e-10
 """Lower bound of curvatures, by which pseudo-targets are divided: rows that are predicted with
@@ -33,8 +32,7 @@ certainty have a curvature of zero."""
 _NEAR_ZERO = 1e-6  # Half log odds below which tanh(x)/(4 x) is its limit 1/4, to twelve digits
 
 _LEAST_COUNT = 1e-3
-"""Count of a row below which its variable is drawn by a series: the sampler of polyagamma fails for
-counts below 1e-4."""
+"""Count of a row below which a series is used: polyagamma fails for counts below 1e-4."""
 
 _TERMS = 32
 """Number of sampled terms of the series. The variance of the other terms is 1e-5 of the total."""

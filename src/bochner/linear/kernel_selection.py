@@ -45,8 +45,7 @@ _EXACT_STAGES = (SearchStage(400, 0, 60), SearchStage(1000, 0, 60))
 components. A few dozen parameters need more steps than length scales do."""
 
 _KERNEL_VALUES = 10**7
-"""Largest number of kernel values, plus inputs of their rows, for a step by the exact evidence: a
-tenth of a second."""
+"""Most kernel values, plus inputs, for a step by the exact evidence: a tenth of a second."""
 
 _PRODUCTS = 2**33
 """Largest number of rows times squared features of a step: one second on two cores."""

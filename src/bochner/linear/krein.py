@@ -50,8 +50,7 @@ _NARROW = np.log(1.01)
 """Half of the least distance in log alpha of two poles between which values are used: midway, a
 component is multiplied by about a hundred."""
 _STEP = np.log(10.0) / 20.0
-"""Step of the grid of log alpha, close to the distance from poles, so that gaps between poles
-contain points."""
+"""Step of the grid of log alpha, so short that gaps between poles contain points."""
 
 
 @register(shapes={"coef": "pt", "intercept": "t", "poles": "q"})

@@ -35,8 +35,7 @@ MOST_TRIED = 30
 """Largest number of length scales that are shortened one by one: more take longer than a search."""
 
 STEP = 1e-5
-"""Step of central differences by parameters: rounding and the third derivative have an effect of
-1e-10 or less."""
+"""Step of central differences by parameters: its errors are 1e-10 or less."""
 
 SPREAD = 0.7
 """Standard deviation of random changes of log parameters at a start: about a factor of two."""

@@ -36,8 +36,7 @@ _REACH = 3.0 * _DEVIATION
 """Largest change of a parameter, three prior standard deviations: a factor of a thousand."""
 
 _TOLERANCE = 1e-5
-"""Decrease of the loss per row, which is of order one, at which a search ends: 0.01 nats for 1000
-rows."""
+"""Decrease of the loss per row at which a search ends: 0.01 nats for 1000 rows."""
 
 
 class EvidenceSearch(ABC):

@@ -46,8 +46,7 @@ _PASSES = 12
 _WORTH_SECONDS = 10.0
 """Predicted seconds below which the Gram matrix is formed, because it also gives uncertainty."""
 _WORTH_RATIO = 2.0
-"""Ratio of predicted times below which the Gram matrix is formed: predictions may be wrong by a
-factor of two."""
+"""Ratio of predicted times, which may be wrong twofold, below which the Gram matrix is formed."""
 
 
 @register

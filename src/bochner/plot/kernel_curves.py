@@ -188,8 +188,7 @@ _REACH = 3.0
 """Default longest lag, in length scales or in standard deviations of an input."""
 
 _SAME = 5e-3
-"""Relative difference of kernel values between midpoints below which one curve is drawn, less than
-the width of a line."""
+"""Relative difference of kernel values, less than a line's width, that is not drawn."""
 
 KernelLike = Callable[[Array, Array], Any]
 

@@ -49,8 +49,7 @@ from bochner.report.residual_section import beyond_axes
 from bochner.report.subject import Subject
 
 _FEWEST = 5
-"""Smallest number of rows of a kind whose errors are compared; with fewer rows, standard errors are
-unreliable."""
+"""Fewest rows of a kind whose errors are compared, so that standard errors are reliable."""
 
 _FALSE_ALARMS = 0.05
 """Family-wise false alarm rate over all kinds of rows."""

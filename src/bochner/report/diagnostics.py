@@ -28,8 +28,7 @@ _FEWEST_RARE = 50
 """Number of test rows of a rare class below which a recall has a standard error above 7 %."""
 
 _ROWS_PER_COLUMN = 10
-"""Number of rows per column below which effects of columns are hardly identifiable, a rule of thumb
-in regression."""
+"""Rows per column below which effects are hardly identifiable, a rule of thumb in regression."""
 
 _MUCH_MISSING = 0.05
 """Share of missing entries from which a column is reported; fewer hardly change the error."""

@@ -63,8 +63,7 @@ MOST_UNFOLDED = 12
 _CONTROL = re.compile(
     r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u202a-\u202e\u2066\u2067\ud800-\udfff\ufffe\uffff]"
 )
-"""Characters that are forbidden in HTML, or that change the text direction; names from files may
-contain them."""
+"""Characters in names that are forbidden in HTML, or that change the text direction."""
 
 _BREAKING = re.compile(r"(?<=\d) (?=[%±])|(?<=±) (?=\d)")
 """Spaces within a number or between a number and its unit."""

@@ -37,8 +37,7 @@ _FALSE_ALARMS = 0.01
 """Family-wise false alarm rate over all columns tested in a report."""
 
 _LEAST_SHARE = 0.01
-"""Smallest share of the squared error explained by bin means that is relevant, however significant
-it is."""
+"""Smallest relevant share of the squared error that bin means explain."""
 
 _LEAST_REST = 1e-12
 """Lower bound of the unexplained share of the squares, against division by rounding errors."""

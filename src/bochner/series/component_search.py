@@ -65,8 +65,7 @@ _SHORTEST_CYCLE = 3.0  # Shortest period of a candidate cycle in steps, which va
 _FEWEST_CYCLES = 3.0  # Smallest number of periods of a candidate cycle in the range of the rows
 _CYCLE_MEMORY = 3.0  # Prior median of the memory of a cycle, in periods
 _CYCLE_FREEDOM = 0.3
-"""Prior standard deviation of the logarithm of a cycle's period: about the distance between
-candidate periods."""
+"""Prior standard deviation of a log period: about the distance between candidates."""
 
 _CYCLE_SIZES = (-0.5, 0.5)
 """Start values of the search for a cycle's size, in prior deviations: a tenth and two fifths of the
@@ -303,8 +302,7 @@ _FEWEST_TURNS = 3.0
 """Smallest number of periods of a line in the range of the rows: fewer resemble a trend."""
 
 _PADDING = 4
-"""Grid frequencies per line width: the largest power on the grid is at most a few per cent below
-the peak."""
+"""Grid frequencies per line width: the largest power is a few per cent below the peak."""
 
 _SURPRISE = 7.0
 """Excess power of a significant line, in nats above the expected maximum for white noise: its false

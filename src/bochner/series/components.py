@@ -413,4 +413,4 @@ class SharedSeason(SeriesProcess):
         factors = np.reshape(self.factors, (len(self.means), -1)).T
         turns = (self.phase + local / self.period)[:, None] * np.arange(1, len(factors) // 2 + 1)
         waves = np.stack((np.cos(2.0 * np.pi * turns), np.sin(2.0 * np.pi * turns)), axis=-1)
-        return np.ascontiguousarray(waves.reshape(len(times), -1) @ factors)
+        return np.ascontiguousarray(waves.reshape(len(times), len(factors)) @ factors)

@@ -30,8 +30,7 @@ _STEPS_OF_YEAR = {"year": 1.0, "quarter": 4.0, "month": 12.0, "week": 52.2, "hou
 """Number of values per year, by the name of the priors."""
 
 _NEAR = 0.05
-"""Relative tolerance of the number of steps per year: leap years and months of different lengths
-change it by less."""
+"""Relative tolerance of steps per year, above that of leap years and lengths of months."""
 
 _TRIAL_STEPS = (1.0, 30.0)  # Horizons, in steps, of the test forecast of a model loaded from a file
 _ENDS = np.array([0.005, 0.995])

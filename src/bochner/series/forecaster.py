@@ -146,7 +146,7 @@ class Forecaster(BaseEstimator):
         y : array-like of shape (n,), pandas Series, DataFrame, or mapping of str to such
             Values in order of time, NaN for an unknown value. The columns of a data frame and the
             entries of a mapping are several series; a data frame of ``ds`` and ``y`` is one. The
-            model is learned from the latest 10,000 values, up to the last known one.
+            model is learned from the latest 10,000 values, from the first to the last known one.
         X : array-like of shape (n, d) or DataFrame, default=None
             Inputs whose future values are also known, such as indicators of holidays. If ``y`` is a
             mapping, ``X`` is a mapping with the inputs of each series.

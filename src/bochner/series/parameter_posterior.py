@@ -28,8 +28,7 @@ then have relative errors near a thousandth."""
 
 _DEGREES = 6  # Degrees of freedom of the Student proposal
 _N_HARMONICS = 6
-"""Largest number of harmonics of a season: all harmonics of a year of months; longer seasons are
-smoothed."""
+"""Most harmonics of a season, all of a year of months; longer seasons are smoothed."""
 
 _SEASON_MEMORY = 5.0  # Prior median of the memory of a season's shape, in ranges of the rows
 _CYCLE_ODDS = -np.log(240.0)

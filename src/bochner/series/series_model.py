@@ -330,8 +330,7 @@ class SeriesEvidence:
 
 
 TINY = 1e-12
-"""Lower bound of variances, relative to the variance of the values, because rounding may make
-variances negative."""
+"""Lower bound of variances, relative to the variance of the values, against rounding."""
 
 _COUNTS = ("n_harmonics", "n_inputs")
 """Attributes of processes that count states or pairs of states."""

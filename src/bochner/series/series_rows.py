@@ -24,15 +24,13 @@ _FEWEST = 8
 """Smallest number of known values that determine a line, its noise and their correlation time."""
 
 _MOST_STEPS = 1e7
-"""Longest span of a series in median steps, because the search for periods needs memory and time in
-proportion to the span."""
+"""Longest span of a series in median steps: the search for periods needs memory for it."""
 
 _SAME = 1e-7
 """Smallest distance of two times, in median steps; closer times may coincide after rounding."""
 
 _CONSTANT = 1e-13
-"""Standard deviation, relative to the largest absolute value, below which values count as
-constant."""
+"""Relative standard deviation below which values count as constant."""
 
 
 class SeriesRows(NamedTuple):
@@ -50,7 +48,7 @@ class SeriesRows(NamedTuple):
 
     @property
     def learned(self) -> "SeriesRows":
-        """The rows that are used for the fit: the latest, up to the last known value."""
+        """The rows used for the fit: the latest, from the first to the last known value."""
         return self._part(learned_rows(self.values))
 
     @property
@@ -68,7 +66,8 @@ def learned_rows(values: Array) -> slice:
     """Return the slice of the values (n,) that are used for a fit; unknown values are NaN."""
     known = np.flatnonzero(np.isfinite(values))
     n_until_last = int(known[-1]) + 1 if len(known) else len(values)
-    return slice(max(0, n_until_last - _MOST_LEARNED), n_until_last)
+    latest = known[known >= n_until_last - _MOST_LEARNED]
+    return slice(int(latest[0]) if len(latest) else 0, n_until_last)
 
 
 def indexed(y: Any) -> Any:
@@ -114,7 +113,7 @@ def read_series(y: object, X: object, times: object) -> SeriesRows:
     _check_span(row_times.numbers, where, used)
     known_values = values[used][np.isfinite(values[used])]
     if len(known_values) < _FEWEST:
-        where_from = f" in its last {_MOST_LEARNED:,} rows" if used.start else ""
+        where_from = f" in its last {_MOST_LEARNED:,} rows" if len(values) > _MOST_LEARNED else ""
         raise ValueError(
             f"A series needs at least {_FEWEST} known values to learn from{where_from}, got "
             f"{len(known_values)}."

@@ -41,8 +41,7 @@ _MOST_STEPS = 10_000_000
 """Largest horizon in steps: ten times more steps need minutes and gigabytes."""
 
 _REGULAR = 0.01
-"""Relative tolerance for steps to count as equal to the median step: weeks in decimal years differ
-by 0.003."""
+"""Relative tolerance for equal steps: weeks in decimal years differ by 0.003."""
 
 _SHARE = 0.5  # Smallest share of steps equal to the median step for counting horizons in steps
 _CALENDAR = {"days": (1.0, 7.0, _YEAR), "months": (12.0,), "numbers": (), "steps": ()}

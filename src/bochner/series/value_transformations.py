@@ -154,8 +154,7 @@ logarithm then deviates from its chord by less than three per cent of the range.
 
 
 _FEWEST_ZEROS = 2
-"""Number of zeros from which a nonnegative series has a floor at zero; a single zero may be a
-coincidence."""
+"""Fewest zeros of a nonnegative series with a floor at zero; one may be a coincidence."""
 
 
 def candidates(values: Array) -> list[str]:

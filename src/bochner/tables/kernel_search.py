@@ -49,8 +49,7 @@ _BEGIN_ROWS, _BEGIN_STEPS = 400, 4
 """Rows and steps after which the columns of each kernel are chosen."""
 
 NO_ERROR = 1e-24
-"""Number added to errors before their logarithm: 1e-12 deviations of targets are rounding
-errors."""
+"""Number added to errors before their logarithm, as small as rounding errors."""
 
 _TOLERANCE = 3e-4
 """Relative decrease of the error below which a search ends. With ten times the tolerance, searches
@@ -246,8 +245,7 @@ _FACTORS, _NOISES = (1.0, 0.25, 4.0), (0.1, 1.0, 0.01, 1e-4, 1e-7)
 ratios of noise to signal: descents from too far away end in local minima."""
 
 _AS_GOOD = 1.005
-"""Factor up to which errors count as equal: the largest noise of them keeps intervals wide
-enough."""
+"""Factor up to which errors count as equal; the largest noise keeps intervals wide."""
 
 _MORE_STEPS = 3
 """Most descent steps on more rows than the search had: eight steps did not reduce the errors of

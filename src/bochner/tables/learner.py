@@ -42,8 +42,7 @@ _NOISE_ROWS = 1600
 """Rows that correct the noise after a search of few rows, in a third of a second per law."""
 
 _MORE_ROWS = 1.5
-"""Ratio to the rows of the search above which more rows correct the noise: fewer hardly change
-it."""
+"""Ratio to the rows of the search above which more rows correct the noise."""
 
 _HOPELESS = 1.5
 """Ratio to the least error above which a kernel is dropped: its weight would be almost zero."""

@@ -21,8 +21,7 @@ from bochner.kernels.stationary import matern_profile
 from bochner.tables.observations import CellObservations, Rows
 
 _TINY = 1e-6
-"""Least distance by which slopes are divided: that of the exponential kernel at zero is
-infinite."""
+"""Least divisor of slopes: the exponential kernel has an infinite one at zero."""
 
 LEAST_SINGLE = 1e-3
 """Least ratio of noise to signal for single precision: predictions of 5,000 rows have errors of a
