@@ -225,16 +225,16 @@ class Learner:
         """Return fits of boosted trees within the limits, if there are enough observations."""
         results: list[_Refittable] = []
         n_samples, n_outputs = plan.observations.Y.shape
+        if n_samples < FEWEST_FOR_TREES:
+            return results
         fits, limit = n_fits(len(plan.scored.units), n_samples), self.memory_limit
         sizes = fits * most_trees(n_samples) * n_outputs, min(fits, self.n_threads)
         if limit is not None and not trees_fit(limit, _shape(plan.observations), *sizes):
             return results
         for has_line in (True, False):
-            if n_samples < FEWEST_FOR_TREES or self._is_late(_TREES_SHARE):
-                break
             # Without time for the bins of all fits, there would be no tree.
             of_bins = fits * OF_BINS * n_samples * len(of_trees[0]) / rate
-            if perf_counter() + of_bins > self._end():
+            if self._is_late(_TREES_SHARE) or perf_counter() + of_bins > self._end():
                 break
             # A single split of a wave separates the night from other times.
             inputs = TreeInputs.of(*of_trees, has_waves=not has_line)
