@@ -25,7 +25,6 @@ LOOKS: Mapping[str, Look] = {
     "RBFSampler": Look(PALE, "X"),
     "iid": Look(ORANGE, "^"),
     "orthogonal": Look(BLUE, "o"),
-    "qmc": Look(VIOLET, "D"),
     "structured": Look(GREEN, "v"),
     "energy": Look(DARK, "P"),
     "lattice": Look(SKY, "s"),

@@ -143,7 +143,6 @@ def coverage() -> str:
 SCHEMES = {
     "RBFSampler": ("RBFSampler of scikit-learn", ORANGE, "s"),
     "iid": ("independent", PALE, "X"),
-    "qmc": ("quasi-Monte Carlo", GREEN, "^"),
     "orthogonal": ("orthogonal blocks", SKY, "v"),
     "energy": ("least energy (default)", MODEL, "o"),
 }

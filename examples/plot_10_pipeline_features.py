@@ -69,7 +69,7 @@ ax.legend()
 # %%
 # 64 frequencies of a Gaussian kernel on two inputs, by scheme. Independent ones leave gaps and form
 # clusters. Those of least energy repel each other; they are the default in at most 64 inputs.
-schemes = {"iid": "independent", "qmc": "quasi-Monte Carlo", "energy": "least energy"}
+schemes = {"iid": "independent", "orthogonal": "orthogonal blocks", "energy": "least energy"}
 figure, axes = plt.subplots(1, 3, figsize=(6.9, 2.5), sharex=True, sharey=True)
 for ax, (scheme, title) in zip(axes, schemes.items(), strict=True):
     features = FourierFeatures(kernels.Gaussian(1.0), 128, scheme=scheme, random_state=0)

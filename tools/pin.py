@@ -60,7 +60,7 @@ SHORT = {
     "chains": Chains(n_burn_in=8, n_samples=8, n_chains=1, thin=1),
     "random_state": 3,
 }
-SCHEMES = ("auto", "orthogonal", "qmc", "iid", "structured")
+SCHEMES = ("auto", "orthogonal", "iid", "structured")
 
 
 @dataclass(frozen=True)

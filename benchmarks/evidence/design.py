@@ -16,7 +16,7 @@ GENERATED_ROWS = (10_000, 100_000, 1_000_000)  # Seconds should grow less than r
 GENERATED_INPUTS = 8  # As many as kin8nm has
 GENERATED_FEATURES = 1_024  # Twice the default
 
-SCHEMES = ("orthogonal", "qmc")
+SCHEMES = ("orthogonal", "energy")
 APPROXIMATIONS = (256, 512, 1_024, 2_048, 4_096)  # Features, from half the default on
 QUICK_APPROXIMATIONS = (32, 64)  # For a slope of the error
 EXACT_ROWS = 4_000

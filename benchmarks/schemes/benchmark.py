@@ -16,7 +16,7 @@ from bochner.features.parameters import median_distance
 from bochner.spectral.energy import spread_directions
 
 ORTHOGONAL, ENERGY = "orthogonal", "energy"
-METHODS = ("iid", ORTHOGONAL, "qmc", "structured", ENERGY)
+METHODS = ("iid", ORTHOGONAL, "structured", ENERGY)
 
 _INPUTS = (1, 2, 5, 10, 20, 50, 100, 500)  # From a line to where blocks are structured
 _FEATURES = (64, 256, 1_024, 4_096)  # From an eighth of the default to eight times as many

@@ -116,7 +116,6 @@ _GAUSSIAN, _SMOOTH = (GAUSSIAN,), (GAUSSIAN, RATIONAL)
 CANDIDATES: Mapping[str, Candidate] = {
     "iid": Candidate(_of_scheme("iid")),
     "orthogonal": Candidate(_of_scheme("orthogonal")),
-    "qmc": Candidate(_of_scheme("qmc")),
     "energy": Candidate(_of_scheme("energy")),
     "lattice": Candidate(_of_scheme("lattice"), 20),
     "coupled norms": Candidate(_of_scheme(CoupledNorms())),

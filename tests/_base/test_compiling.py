@@ -82,6 +82,9 @@ def test_copies_share_compiled_loops_until_a_file_changes(tmp_path):
     assert run(second, cache, NUMBA_OPT="1") == ["6.0", "6.0", "True"]
     for file in cache.rglob("*.nbc"):
         file.write_bytes(file.read_bytes()[:-100])  # As after a full disk
+    full = "import os\ndef full(*_): raise OSError(28, 'full')\nos.fsync = os.replace = full\n"
+    assert run(second, cache, full + PROGRAM) == ["6.0", "6.0", "True"]
+    assert {file.suffix for file in (cache / "bochner").iterdir()} == {".nbc"}
     assert run(second, cache) == ["6.0", "6.0", "True"]
     assert run(second, cache) == ["6.0", "6.0", "False"]
 

@@ -6,6 +6,10 @@ from cli.command import SMALL, bochner, table, write
 PRECIOUS = "name,amount\nrent,100\n"
 
 
+def interrupt(*_):
+    raise KeyboardInterrupt
+
+
 @pytest.fixture(scope="module")
 def inputs(tmp_path_factory):
     folder = tmp_path_factory.mktemp("inputs")
@@ -27,6 +31,7 @@ def inputs(tmp_path_factory):
         "svg": (*effect, "--plot", "effect.svg"),
         "png": (*effect, "--plot", "effect.png"),
         "pdf": (*effect, "--plot", "effect.pdf"),
+        "picture": (*effect, "--plot", "effect"),
         "forecast": (*forecast[:-1], "forecast.csv"),
         "forecast --model": (*forecast, "--model", "series.bochner"),
         "forecast --report": (*forecast, "--report", "series.html"),
@@ -35,7 +40,7 @@ def inputs(tmp_path_factory):
 
 @pytest.mark.parametrize("name", [
     "fit", "fit --report", "predict", "evaluate", "explain", "effect", "svg", "png", "pdf",
-    "forecast", "forecast --model", "forecast --report",
+    "picture", "forecast", "forecast --model", "forecast --report",
 ])  # fmt: skip
 def test_only_files_of_commands_are_replaced(inputs, name, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
@@ -50,6 +55,18 @@ def test_only_files_of_commands_are_replaced(inputs, name, tmp_path, monkeypatch
         done = bochner(*inputs[name])
         assert done.exit_code == 0, done.stderr
         assert path.stat().st_size
+    whole = path.read_bytes()
+    monkeypatch.setattr("os.replace", interrupt)
+    assert bochner(*inputs[name]).exit_code == 130
+    assert path.read_bytes() == whole
+    assert not list(tmp_path.glob("*.partial"))
+
+
+def test_an_interrupted_demo_ends(tmp_path, monkeypatch):
+    monkeypatch.setattr("bochner.cli.fitting.fit_table", interrupt)
+    result = bochner("demo", "--out", tmp_path)
+    assert result.exit_code == 130
+    assert "bochner predict" not in result.stdout
 
 
 def test_a_demo_keeps_files_of_its_names(tmp_path):

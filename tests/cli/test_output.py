@@ -1,8 +1,10 @@
 """Tables on a screen show texts as they are."""
 
 import io
+from time import sleep
 
 import pandas as pd
+import pytest
 from rich.console import Console
 
 from bochner.cli import main
@@ -31,12 +33,25 @@ def test_no_text_of_a_safe_table_begins_a_formula():
     assert list(frame["=name"]) == names
 
 
-def test_an_interrupted_command_ends_in_one_line(monkeypatch, capsys):
+class Interrupted:
+    """An object during whose deletion Ctrl-C is pressed: Python drops the exception."""
+
+    def __del__(self):
+        raise KeyboardInterrupt
+
+
+@pytest.mark.parametrize("name", ["once", "twice", "in a finaliser"])
+def test_an_interrupted_command_ends_in_one_line(name, monkeypatch, capsys):
     def interrupted():
-        raise SystemExit(130)
+        if name == "in a finaliser":
+            Interrupted()
+            sleep(60.0)
+        raise SystemExit(130) if name == "once" else KeyboardInterrupt
 
     monkeypatch.setattr("bochner.cli.app.app", interrupted)
     monkeypatch.setattr("os._exit", lambda code: codes.append(code))
+    monkeypatch.setattr("signal.signal", lambda *_: None)
+    monkeypatch.setattr("sys.unraisablehook", None)  # Of the command, until the end of the test
     codes = []
     main()
     assert codes == [130]

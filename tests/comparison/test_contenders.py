@@ -246,3 +246,16 @@ def test_methods_without_time_are_named(monkeypatch):
     assert contenders.add_others(found, mixed(), longest=2.0) == slow
     assert list(found[0]) == [contenders.TREES]
     assert 4.0 <= perf_counter() - began < 30.0
+
+
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
+def test_a_limit_that_is_reached_in_a_finaliser_holds():
+    class Slow:
+        def __del__(self):
+            sleep(1.0)  # Python drops the exception of a signal in it
+
+    def work():
+        Slow()
+        return sleep(9.0) or "late"
+
+    assert contenders.within_time(work, perf_counter() + 0.5) is None

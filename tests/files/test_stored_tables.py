@@ -6,6 +6,7 @@ import sqlite3
 import numpy as np
 import pandas as pd
 import pytest
+from files.test_spreadsheets import refusal
 from files.written import write
 
 from bochner.files.errors import InputError
@@ -51,13 +52,6 @@ WRITERS = {
     ".sqlite": write_sqlite,
     ".db": write_sqlite,
 }
-
-
-def refusal(path, **options):
-    with pytest.raises(InputError) as caught:
-        read(path, ReadOptions(**options))
-    assert "\n" not in str(caught.value)
-    return str(caught.value)
 
 
 @pytest.mark.parametrize("ending", WRITERS)

@@ -106,8 +106,8 @@ SUBJECTS = {
     ),
     "features": _features(bochner.FourierFeatures, **SMALL),
     "features, structured": _features(bochner.FourierFeatures, scheme="structured", **SMALL),
-    "features, quasi-random": _features(
-        bochner.FourierFeatures, kernel="laplacian", scheme="qmc", **SMALL
+    "features, lattice": _features(
+        bochner.FourierFeatures, kernel="laplacian", scheme="lattice", **SMALL
     ),
     "features, signed": _features(bochner.FourierFeatures, kernel=SIGNED, **SMALL),
     "features, columns": _features(bochner.FourierFeatures, kernel=COLUMNS, **SMALL),

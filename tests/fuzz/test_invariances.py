@@ -25,7 +25,7 @@ OF_ROWS = [
 """Those that choose their own length scales; others are given them in units of the rows."""
 
 GIVEN = ["ridge", "ridge, iterative", "ridge classifier", "asymmetric ridge", "features",
-         "features, structured", "features, quasi-random", "features, float32"]  # fmt: skip
+         "features, structured", "features, lattice", "features, float32"]  # fmt: skip
 
 OF_TARGETS = [name for name, subject in SUBJECTS.items() if subject.target == "numbers"]
 LABELLED = [name for name, subject in SUBJECTS.items() if subject.target == "labels"]

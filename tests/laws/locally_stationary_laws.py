@@ -16,7 +16,7 @@ from bochner import kernels, spectral_measure
 from bochner.kernels import LocallyStationary
 
 FAMILY_ALPHA = 1e-3
-SCHEMES = ("iid", "orthogonal", "qmc", "structured")
+SCHEMES = ("iid", "orthogonal", "structured")
 SIDES = ("two-sided", "one-sided")
 N_LAGS, N_MIDDLES = 2, 4
 

@@ -15,7 +15,7 @@ from bochner.spectral import Coordinates, Directions, Uniforms
 from bochner.spectral.schemes import resolve_scheme
 
 FAMILY_ALPHA = 1e-3
-SCHEMES = ("iid", "orthogonal", "qmc", "structured", "energy", "lattice")
+SCHEMES = ("iid", "orthogonal", "structured", "energy", "lattice")
 # Means, variances and dominances at every lag, and the uniformity of single rows.
 ALPHA = FAMILY_ALPHA / (len(CASES) * len(SCHEMES) * len(LEVELS) * 2)
 

@@ -11,8 +11,8 @@ from scipy.spatial.distance import pdist
 def schemes(case):
     """All where the law is one and isotropic; below 64 inputs structured blocks are Haar's."""
     if case in NAMED:
-        return laws.SCHEMES if case.dim == 5 else ("iid", "orthogonal", "qmc")
-    return ("iid", "qmc") if case.dim == 2 else ("orthogonal",)
+        return laws.SCHEMES if case.dim == 5 else ("iid", "orthogonal")
+    return ("iid",) if case.dim == 2 else ("orthogonal",)
 
 
 SERVED = [(case, scheme) for case in CASES for scheme in schemes(case)]
@@ -24,25 +24,11 @@ BY_TURNS = [
 ]
 """All decompositions in the plane, and every other one of a case and scheme elsewhere."""
 
-FITTED = [
-    (case, scheme)
-    for case in NAMED
-    if isinstance(case.kernel.length_scale, float)
-    for scheme in (("iid", "orthogonal", "qmc") if case.dim == 5 else ("iid",))
-]
 
-
-@pytest.mark.thorough_cases("iid|qmc|5d|20d")
+@pytest.mark.thorough_cases("iid|5d|20d")
 @pytest.mark.parametrize(("case", "scheme", "decomposition"), BY_TURNS, ids=str)
 def test_samples_are_unbiased_on_both_sides(case, scheme, decomposition):
     laws.check_unbiased(case, decomposition, scheme)
-
-
-@pytest.mark.thorough
-@pytest.mark.parametrize("decomposition", DECOMPOSITIONS)
-@pytest.mark.parametrize(("case", "scheme"), FITTED, ids=str)
-def test_fitted_masses_give_the_kernel_on_both_sides(case, decomposition, scheme):
-    laws.check_fitted_masses(case, decomposition, scheme)
 
 
 @pytest.mark.parametrize("case", CASES, ids=str)
@@ -52,7 +38,7 @@ def test_the_mass_is_the_value_at_zero(case):
 
 @pytest.mark.thorough
 @pytest.mark.parametrize("decomposition", DECOMPOSITIONS)
-@pytest.mark.parametrize("scheme", ["iid", "qmc"])
+@pytest.mark.parametrize("scheme", ["iid", "orthogonal"])
 def test_functions_of_the_lag_are_sampled_within_their_error(decomposition, scheme):
     reach = pdist(np.concatenate(laws.DRIFT.points()))
     laws.check_unbiased(laws.DRIFT, decomposition, scheme, distances=reach)
@@ -66,11 +52,6 @@ def test_few_frequencies_are_unbiased(scheme):
 
 def test_amplitudes_and_phases_are_those_of_the_measure():
     phase_factor_laws.check_weights()
-
-
-@pytest.mark.thorough
-def test_products_keep_the_rate_of_quasi_random_points():
-    laws.check_products_keep_their_rate()
 
 
 @pytest.mark.parametrize("case", NAMED, ids=str)

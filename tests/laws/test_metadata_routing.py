@@ -7,6 +7,7 @@ import pandas as pd
 import pytest
 import sklearn
 from fuzz.subjects import SUBJECTS
+from fuzz.test_invariances import WEIGHTED
 from sklearn.model_selection import GroupKFold, cross_validate
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
@@ -20,12 +21,6 @@ LABELS = np.where(Y > 0.0, "a", "b")
 WEIGHT = RNG.uniform(0.2, 2.0, 48)
 GROUPS = np.arange(48) % 6
 Z = StandardScaler().fit_transform(X)
-
-WEIGHTED = [
-    name
-    for name, subject in SUBJECTS.items()
-    if subject.weighted and subject.target and not subject.right
-]
 
 
 @pytest.fixture(autouse=True)

@@ -36,7 +36,7 @@ class PairsWithThemselves(bochner.AsymmetricPairRidge):
 @parametrize_with_checks(
     [
         bochner.FourierFeatures(n_components=64),
-        bochner.FourierFeatures(kernel="laplacian", n_components=64, scheme="qmc"),
+        bochner.FourierFeatures(kernel="laplacian", n_components=64, scheme="lattice"),
         bochner.FourierFeatures(kernel=SUM, n_components=64, scheme="structured"),
         bochner.FourierFeatures(SIGNED, n_components=64),
         bochner.FourierFeatures(SIGNED, n_components=64, weights="least_squares"),

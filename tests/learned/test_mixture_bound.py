@@ -8,14 +8,6 @@ from numpy.testing import assert_allclose
 from scipy.optimize import nnls
 
 from bochner.learned import exact_inference, mixture_bound
-from bochner.learned.mixture_bound import (
-    ComponentPrior,
-    ExpectedCosines,
-    Factor,
-    Objective,
-    component_evidence,
-    log_scale_prior,
-)
 from bochner.learned.mixture_inference import PairSimilarities
 
 BOTH, ONE = np.array([1.0, -1.0]), np.array([1.0])
@@ -40,14 +32,14 @@ def some_factor(dim, truncation=3, seed=0):
     rng = np.random.default_rng(100 + seed)
     weights = rng.dirichlet(np.full(truncation, 2.0))
     roots = np.tril(0.4 * rng.normal(size=(truncation, dim, dim))) + 0.6 * np.eye(dim)
-    return Factor(
+    return mixture_bound.Factor(
         weights, 0.7 * rng.normal(size=(truncation, dim)), roots, rng.normal(size=truncation)
     )
 
 
 def some_problem(dim, signs, noise, truncation=3):
-    prior = ComponentPrior(dim, stiffness=6.0, strength=0.3)
-    objective = Objective(some_data(dim), signs, prior, 1.3, noise)
+    prior = mixture_bound.ComponentPrior(dim, stiffness=6.0, strength=0.3)
+    objective = mixture_bound.Objective(some_data(dim), signs, prior, 1.3, noise)
     return objective, tuple(some_factor(dim, truncation, seed) for seed in range(len(signs)))
 
 
@@ -64,7 +56,7 @@ def assert_gradient(dim, signs, noise):
     objective, factors = some_problem(dim, signs, noise)
     found = objective.bound(factors).gradients
     for index, (factor, gradient) in enumerate(zip(factors, found, strict=True)):
-        for name in (field.name for field in fields(Factor)):
+        for name in (field.name for field in fields(mixture_bound.Factor)):
             value, slopes = getattr(factor, name), getattr(gradient, name)
             along, expected = np.zeros_like(value), np.zeros_like(value)
             for place in np.ndindex(value.shape):
@@ -96,7 +88,7 @@ def assert_squares(signs):
     objective, factors = some_problem(2, signs, None)
     data = objective.observed
     exact_values = sum(
-        sign * mass * ExpectedCosines(factor, data.deltas).kernel
+        sign * mass * mixture_bound.ExpectedCosines(factor, data.deltas).kernel
         for sign, mass, factor in zip(signs, (1.5, 0.8), factors, strict=False)
     )
     data = replace(data, values=exact_values + 0.1 * data.values)
@@ -126,7 +118,7 @@ def log_joint_of_one_sign(objective, factor, omega):
             mine = omega[..., np.array(labels) == t, :].reshape(-1, int(counts[t]), prior.dim)
             term += evidence_of_points(prior, scales[t], mine).reshape(term.shape)
         terms.append(term)
-    return np.logaddexp.reduce(terms) + log_scale_prior(factor.log_scales)[0]
+    return np.logaddexp.reduce(terms) + mixture_bound.log_scale_prior(factor.log_scales)[0]
 
 
 def evidence_of_points(prior, scale, points):
@@ -136,7 +128,7 @@ def evidence_of_points(prior, scale, points):
     centred = points - means[:, None]
     covariances = np.einsum("nki,nkj->nij", centred, centred) / count
     n = len(points)
-    return component_evidence(
+    return mixture_bound.component_evidence(
         prior, np.full(n, float(count)), means, covariances, np.full(n, scale)
     ).value
 
@@ -184,7 +176,7 @@ def test_the_average_of_cosines_has_these_moments(dim):
     rng, factor, deltas = np.random.default_rng(dim), some_factor(dim), some_data(dim).deltas[1:]
     omega = draws(rng, factor, 3 * N_DRAWS)
     averages = np.cos(omega @ deltas.T).reshape(N_DRAWS, 3, -1).mean(axis=1)
-    waves = ExpectedCosines(factor, deltas)
+    waves = mixture_bound.ExpectedCosines(factor, deltas)
     variance = waves.variance * mixture_bound.N_LATENT / 3.0
     squares = (averages - waves.kernel) ** 2
     for drawn, expected in ((averages, waves.kernel), (squares, variance)):
@@ -208,7 +200,9 @@ def test_the_bound_is_below_the_evidence(monkeypatch, m, truncation, signs, nois
     """The bound is below the evidence everywhere, and near it where it is greatest."""
     monkeypatch.setattr(mixture_bound, "N_LATENT", m)
     data = some_data(1, n_pairs=4)
-    objective = Objective(data, signs, ComponentPrior(1, 6.0, 0.3), 1.3, noise)
+    objective = mixture_bound.Objective(
+        data, signs, mixture_bound.ComponentPrior(1, 6.0, 0.3), 1.3, noise
+    )
     start = tuple(some_factor(1, truncation, seed) for seed in range(len(signs)))
     best = exact_inference._climbed(objective, start, 100, 1e-9).factors
     gaps = []

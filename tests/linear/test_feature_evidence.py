@@ -102,7 +102,7 @@ def test_moved_draws_are_draws_of_the_moved_kernel(name):
     if not isinstance(kernel, SpectralMixture):
         assert_allclose(moved.omega, spectral_measure(kernel, D).sample(12, 3).omega, rtol=1e-10)
         return
-    many = family.frequencies(family.draw(2**14, 3, "qmc"), theta)
+    many = family.frequencies(family.draw(2**17, 3, "orthogonal"), theta)
     assert_allclose(many.gram(X), kernel(X), atol=0.01)
     assert many.weight.sum() == pytest.approx(sum(KERNELS[name].weights))
 

@@ -72,7 +72,7 @@ def test_its_gradient_is_that_of_differences(fit_intercept, kernel):
 def test_features_approach_it():
     exact = search(kernel=kernels.Gaussian((0.8, 1.5)))
     point = np.append(exact.family.origin, np.log(0.1))
-    draws = exact.family.draw(500, 0, "qmc")
+    draws = exact.family.draw(1_000, 0, "energy")
     near = search(FeatureSearch, draws, kernel=kernels.Gaussian((0.8, 1.5)))
     assert near.value(point) == pytest.approx(exact.value(point), abs=0.01)
     assert_allclose(near.loss(point)[1], exact.loss(point)[1], atol=0.02)

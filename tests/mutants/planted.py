@@ -9,12 +9,15 @@ from mutants.registry import changes, deferred, planted, replaces
 from scipy.spatial.distance import cdist
 from scipy.stats import qmc
 from spectral.test_every_map import test_the_gram_matrix_is_the_sum_of_cosines as check_gram
+from spectral.test_schemes import (
+    test_blocks_have_the_shapes_of_the_layout_and_seeds_repeat as check_seeds,
+)
 
 from bochner import kernels, spectral
 from bochner.features import FeatureSums
 from bochner.linear import krein_ridge_classifier
 from bochner.linear import ridge_posterior as ridge
-from bochner.spectral import Uniforms, frequencies, schemes
+from bochner.spectral import frequencies, schemes
 
 SMALL_ALPHA = 1e-4
 
@@ -26,11 +29,10 @@ check_iid = deferred(sampling_laws.check_iid)
 check_scheme = deferred(sampling_laws.check_unbiased)
 check_transform = deferred(measure_laws.check_transform)
 check_radius = deferred(measure_laws.check_radius, SMALL_ALPHA)
-check_marginals = deferred(sampling_laws.check_marginals)
 
 
 def every_scheme(case):
-    return check_iid(case), check_scheme(case, "orthogonal"), check_scheme(case, "qmc")
+    return check_iid(case), check_scheme(case, "orthogonal"), check_scheme(case, "energy")
 
 
 def check_closed_form(kernel):
@@ -60,7 +62,7 @@ def gaussian_without_half(self, X, Y):
     "trigonometric_features",
     lambda: check_gram("plain"),
     check_iid(GAUSSIAN),
-    check_scheme(GAUSSIAN, "qmc"),
+    check_scheme(GAUSSIAN, "energy"),
 )
 def lost_root_two(original, X, omega, phase, amplitude, *others, **options):
     return original(X, omega, phase, amplitude / np.sqrt(2.0), *others, **options)
@@ -104,7 +106,7 @@ def one_seed_for_all_blocks(self, layout, m, rng):
     return [self._block(block, m, np.random.default_rng(seed)) for block in layout]
 
 
-@planted(check_scheme(GAUSSIAN, "qmc"), check_marginals("qmc", Uniforms(1)))
+@planted(lambda: check_seeds("energy", 17))
 def sobol_without_scrambling(patch):
     class Plain(qmc.Sobol):
         def __init__(self, d, *, scramble, rng):

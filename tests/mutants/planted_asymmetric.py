@@ -5,8 +5,9 @@ from dataclasses import replace
 
 import numpy as np
 from laws import asymmetric_laws as laws
-from laws import phase_factor_laws
+from laws import finite_laws, phase_factor_laws
 from laws.phase_factor_laws import LAWS, MODULATIONS
+from laws.registry import FINITE_CASES
 from mutants.registry import changes, deferred, planted, replaces
 
 from bochner.spectral import shifted_gaussian
@@ -21,13 +22,13 @@ WIDE_SHIFT, WIDE_SINH, WIDE_COSH = (
 )
 PLANE = [case for case in laws.COMBINED if case.dim == 2]
 JOINED, OPPOSITE, _, ODD, *_ = PLANE
+(STEPS,) = (case for case in FINITE_CASES if str(case).startswith("2d-Ordinal(n_levels=(3, 3)"))
 
 
 def check(case, decomposition="polar", scheme="iid", **options):
     return lambda: laws.check_unbiased(case, decomposition, scheme, **options)
 
 
-check_fitted = deferred(laws.check_fitted_masses, "iid", seeds=10)
 check_mass = deferred(laws.check_mass)
 
 
@@ -50,7 +51,7 @@ check_few = deferred(laws.check_few_frequencies, seeds=1_200)
     "imaginary_variation",
     check(SHIFT, "jordan"),
     check(WIDE_SINH, "jordan", "orthogonal"),
-    check(COSH, "jordan", "qmc"),
+    check(COSH, "jordan", "orthogonal"),
     check_masses(Component.IMAGINARY, "sinh"),
 )
 def lost_factor_of_the_imaginary_mass(imaginary_variation, self, s):
@@ -64,8 +65,6 @@ def lost_factor_of_the_imaginary_mass(imaginary_variation, self, s):
     check(SHIFT),
     check(WIDE_SINH, "polar", "orthogonal"),
     check(WIDE_COSH, "jordan"),
-    check_fitted(SHIFT, "polar"),
-    check_fitted(SINH, "jordan"),
 )
 def conjugated_phases(phase, self, factor, t):
     return -phase(self, factor, t)
@@ -81,8 +80,8 @@ def negative_ratios_without_their_sign(draw, law, *args):
     return replace(drawn, phase=law.component.phase(law.factor, t))
 
 
-# The factors of a product are drawn from quasi-random sequences row by row.
-replaces(Draw, "rearranged", laws.check_products_keep_their_rate, name="sequences_in_step")(
+# Draws of nearly constant factors begin with their constants.
+replaces(Draw, "rearranged", deferred(finite_laws.check_few)(STEPS), name="factors_in_step")(
     lambda self, order: self
 )
 

@@ -30,7 +30,7 @@ def stopped_methods():
 plant_edits(RareClass, "hits", rare_class,
     the_safest_rows_are_the_riskiest=("argsort(-self.stated", "argsort(self.stated"))  # fmt: skip
 plant_edits(contenders, "within_time", stopped_methods,
-    nothing_is_stopped=("signal.setitimer(signal.ITIMER_REAL, seconds)", "None"))  # fmt: skip
+    nothing_is_stopped=("ITIMER_REAL, seconds, _AGAIN", "ITIMER_REAL, 0.0"))  # fmt: skip
 plant_edits(error_checks, "below_zero",
     partial(test_numbers.test_a_positive_target_predicted_below_zero, 0.0),
     zeros_have_a_logarithm=('"log" if', '"sqrt" if'))  # fmt: skip

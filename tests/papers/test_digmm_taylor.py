@@ -7,16 +7,6 @@ from papers.digmm_transcription import Algorithm
 from scipy import stats
 
 from bochner.papers import digmm as digmm_taylor
-from bochner.papers.digmm import (
-    ComponentFactors,
-    FrequencyFactors,
-    MeanFieldPrior,
-    SignedData,
-    coordinate_ascent,
-    prior_bound,
-    updated_components,
-    updated_frequencies,
-)
 
 N_DRAWS = 20_000
 LIMIT = 4.5
@@ -30,7 +20,7 @@ def definite(rng, dim, *shape):
 
 def some_prior(dim=2):
     rng = np.random.default_rng(10 + dim)
-    return MeanFieldPrior(
+    return digmm_taylor.MeanFieldPrior(
         rng.normal(size=dim), definite(rng, dim), definite(rng, dim), dim + 1.7, 1.6
     )
 
@@ -42,16 +32,16 @@ def some_part(dim=2, n=5, noise=0.8):
     gram = 0.5 * (gram + gram.T)
     np.fill_diagonal(gram, 1.0)
     gram[0, 1] = gram[1, 0] = 1.3
-    return SignedData(rng.normal(size=(n, dim)), gram, noise)
+    return digmm_taylor.SignedData(rng.normal(size=(n, dim)), gram, noise)
 
 
 def some_factors(sizes, dim=2, truncation=3, seed=0):
     rng = np.random.default_rng(30 + seed)
     labels = rng.dirichlet(np.ones(truncation), len(sizes))
-    frequencies = FrequencyFactors(
+    frequencies = digmm_taylor.FrequencyFactors(
         sizes, labels, rng.normal(size=(len(sizes), dim)), definite(rng, dim, len(sizes))
     )
-    components = ComponentFactors(
+    components = digmm_taylor.ComponentFactors(
         rng.uniform(0.5, 3.0, (truncation - 1, 2)),
         rng.normal(size=(truncation, dim)),
         definite(rng, dim, truncation),
@@ -92,8 +82,8 @@ def assert_letter(sizes, dim=2, n_iter=4):
     algorithm, of_group = transcribed(part, prior, components, frequencies)
     for _ in range(n_iter):
         last = frequencies
-        components = updated_components(prior, components, frequencies)
-        frequencies = updated_frequencies(components, frequencies, part.curvature())
+        components = digmm_taylor.updated_components(prior, components, frequencies)
+        frequencies = digmm_taylor.updated_frequencies(components, frequencies, part.curvature())
         change = algorithm.iterate()
         for found, expected in (
             (components.sticks, np.column_stack((algorithm.a, algorithm.b))),
@@ -111,7 +101,7 @@ def assert_letter(sizes, dim=2, n_iter=4):
 
 
 def bound(part, prior, components, frequencies):
-    return prior_bound(prior, components, frequencies) + part.data_bound(frequencies)
+    return digmm_taylor.prior_bound(prior, components, frequencies) + part.data_bound(frequencies)
 
 
 def omegas(rng, frequencies, n):
@@ -145,14 +135,14 @@ def test_the_ascent_is_algorithm_1():
     part, prior, sizes = some_part(), some_prior(), np.array([2, 1, 3])
     frequencies, components = digmm_taylor.start(prior, sizes, np.random.default_rng(5))
     algorithm, of_group = transcribed(part, prior, components, frequencies)
-    found = coordinate_ascent(part, prior, sizes, np.random.default_rng(5), 40, 1e-3)
+    found = digmm_taylor.coordinate_ascent(part, prior, sizes, np.random.default_rng(5), 40, 1e-3)
     changes = [algorithm.iterate() for _ in found.changes]
     assert_allclose(found.changes, changes, rtol=1e-7, atol=1e-10)
     assert 1 < len(changes) < 40
     assert changes[-1] <= 1e-3 < min(changes[:-1])
     assert_allclose(found.frequencies.means[of_group], algorithm.w_mean, rtol=1e-9)
     assert_allclose(found.components.scales, algorithm.W, rtol=1e-9)
-    short = coordinate_ascent(part, prior, sizes, np.random.default_rng(5), 3, 1e-12)
+    short = digmm_taylor.coordinate_ascent(part, prior, sizes, np.random.default_rng(5), 3, 1e-12)
     assert_allclose(short.changes, changes[:3], rtol=1e-7)
     assert len(short.bounds) == 3
 
@@ -173,7 +163,10 @@ def test_the_expected_log_likelihood_is_that_of_draws():
 @pytest.mark.parametrize("m", [1, 4])
 def test_the_likelihood_curves_upwards_where_the_update_curves_down(m, dim=3):
     """Its second derivatives at zero, by differences, are 2 / M times A, not -A."""
-    part, step = SignedData(some_part(dim).rows, np.minimum(some_part(dim).gram, 1.0), 0.7), 1e-3
+    part, step = (
+        digmm_taylor.SignedData(some_part(dim).rows, np.minimum(some_part(dim).gram, 1.0), 0.7),
+        1e-3,
+    )
     found = np.empty((dim, dim))
     for i in range(dim):
         for j in range(dim):

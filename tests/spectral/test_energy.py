@@ -56,8 +56,7 @@ def test_slopes_are_those_of_differences(dim):
     ("kernel", "most"), [(kernels.Gaussian(1.0), 0.5), (kernels.Matern(1.0, nu=1.5), 0.9)]
 )
 @pytest.mark.parametrize("dim", [2, 5, 16])
-@pytest.mark.parametrize("other", ["orthogonal", "qmc"])
-def test_errors_are_smaller(kernel, most, dim, other):
+def test_errors_are_smaller(kernel, most, dim):
     measure = spectral_measure(kernel, dim)
     X = np.random.default_rng(0).normal(size=(200, dim)) / np.sqrt(2.0 * dim)
 
@@ -65,4 +64,4 @@ def test_errors_are_smaller(kernel, most, dim, other):
         grams = [measure.sample(16 * dim, seed, scheme).gram(X) for seed in range(8)]
         return np.sqrt(np.mean((np.array(grams) - kernel(X)) ** 2))
 
-    assert error("energy") < most * error(other)
+    assert error("energy") < most * error("orthogonal")

@@ -252,7 +252,7 @@ LIMIT = float(norm.isf(1e-3 / (2 * 32 * 12)))
 
 @pytest.mark.thorough
 @pytest.mark.parametrize("dim", [1, 2, 3])
-@pytest.mark.parametrize("scheme", ["iid", "orthogonal", "qmc", "structured"])
+@pytest.mark.parametrize("scheme", ["iid", "orthogonal", "structured"])
 def test_draws_are_unbiased_on_both_sides(scheme, dim):
     measure = lattice_measure(sinh, dim, 2.0)
     assert z_scores(measure, sinh, scheme).max() < LIMIT
@@ -261,7 +261,7 @@ def test_draws_are_unbiased_on_both_sides(scheme, dim):
 def test_factors_that_are_nearly_constant_have_atoms_for_the_difference():
     """A quarter or more of the draws, of the exact total weight of the atoms."""
     law = Lattice([[2.0], [0.0], [1.0]], [0.004, 0.99, 0.006], np.zeros(3))
-    draw = law.draw_factor(64, np.random.default_rng(0), resolve_scheme("qmc"))
+    draw = law.draw_factor(64, np.random.default_rng(0), resolve_scheme("orthogonal"))
     moves = np.asarray(draw.omega)[:, 0] > 0.0
     assert 16 <= moves.sum() < 24
     assert_allclose([draw.ratio[moves].mean(), draw.ratio.mean()], [0.01 * 64 / moves.sum(), 1.0])

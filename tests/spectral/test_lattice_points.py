@@ -96,4 +96,3 @@ def test_errors_are_smaller_where_it_is_the_default(kernel, dim):
     found = error(kernel, dim, "auto", 256)
     assert found == error(kernel, dim, "lattice", 256)
     assert found < 0.85 * error(kernel, dim, "energy", 256)
-    assert found < 0.85 * error(kernel, dim, "qmc", 256)

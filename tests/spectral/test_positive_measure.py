@@ -64,14 +64,12 @@ def test_estimates_are_unbiased(d):
     assert_mean(d)
 
 
-@pytest.mark.thorough_cases("qmc")
-@pytest.mark.parametrize("scheme", ["orthogonal", "qmc"])
 @pytest.mark.parametrize("d", DIMS)
-def test_dependent_frequencies_are_unbiased_and_vary_less(d, scheme):
+def test_dependent_frequencies_are_unbiased_and_vary_less(d):
     mu, (X, Y) = measure(d), rows(d)
     m = 4 * d
     rng = np.random.default_rng(3)
-    estimates = np.stack([mu.sample(m, rng, scheme).gram(X, Y) for _ in range(400)])
+    estimates = np.stack([mu.sample(m, rng, "orthogonal").gram(X, Y) for _ in range(400)])
     estimates /= np.exp(X @ Y.T / 1.7)
     error = estimates.std(axis=0) / np.sqrt(len(estimates))
     assert np.abs((estimates.mean(axis=0) - 1.0) / error).max() < LIMIT

@@ -18,7 +18,7 @@ def test_blocks_have_the_shapes_of_the_layout_and_seeds_repeat(name, m):
     assert [block.shape for block in blocks] == [(m, 5), (m, 2)]
     for first, second, third in zip(blocks, again, other, strict=True):
         assert_array_equal(first, second)
-        assert not np.array_equal(first, third)
+        assert not np.isin(first, third).any()
 
 
 def test_orthogonal_blocks_are_orthogonal_and_strata_hold_one_row_each():
@@ -29,22 +29,7 @@ def test_orthogonal_blocks_are_orthogonal_and_strata_hold_one_row_each():
     assert_array_equal(strata, np.tile(np.arange(13)[:, None], 2))
 
 
-def test_sobol_points_fill_every_dyadic_interval():
-    (points,) = sampling.QuasiMonteCarlo().sample(
-        (sampling.Coordinates(3),), 64, np.random.default_rng(0)
-    )
-    strata = np.sort(np.floor(64 * points).astype(int), axis=0)
-    assert_array_equal(strata, np.tile(np.arange(64)[:, None], 3))
-
-
 @pytest.mark.parametrize("bad", ["sobol", 3, None, sampling.Iid])
 def test_unknown_schemes_are_refused(bad):
-    with pytest.raises(ValueError, match="'iid', 'orthogonal', 'qmc', 'structured'"):
+    with pytest.raises(ValueError, match="'iid', 'orthogonal', 'structured'"):
         sampling.resolve_scheme(bad)
-
-
-def test_qmc_refuses_too_many_dimensions():
-    with pytest.raises(ValueError, match="at most 21201"):
-        sampling.QuasiMonteCarlo().sample(
-            (sampling.Coordinates(21202),), 4, np.random.default_rng(0)
-        )

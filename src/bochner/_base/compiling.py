@@ -1,7 +1,6 @@
 """Compilation of loops by Numba, and the files of compiled loops."""
 
 import gc
-import os
 import pickle
 import re
 import sys
@@ -10,7 +9,6 @@ from contextlib import suppress
 from functools import cache, partial
 from hashlib import sha256
 from pathlib import Path
-from tempfile import NamedTemporaryFile
 from typing import Any, TypeVar
 
 import llvmlite
@@ -18,6 +16,8 @@ import numba
 from numba import njit
 from numba.core.caching import NullCache
 from numba.misc import appdirs
+
+from bochner._base.file_writing import replacing
 
 _Loop = TypeVar("_Loop", bound=Callable[..., object])
 
@@ -158,9 +158,8 @@ class CompiledFiles(NullCache):
             with suppress(OSError):
                 folder.mkdir(parents=True, exist_ok=True)
                 # Processes that write the same file each replace it by a complete one.
-                with NamedTemporaryFile(dir=folder, delete=False) as file:
-                    file.write(data)
-                os.replace(file.name, folder / self._file(signature, result.codegen))
+                with replacing(folder / self._file(signature, result.codegen)) as file:
+                    file.write_bytes(data)
                 return
 
     def _file(self, signature: object, codegen: Any) -> str:

@@ -15,7 +15,7 @@ import typer
 from bochner import __version__
 from bochner._base.file_writing import check_model_file
 from bochner.cli import options as o
-from bochner.cli.error_messages import Command, Commands, all_is_imported
+from bochner.cli.error_messages import Command, Commands, run
 from bochner.files.text_files import find
 
 if find_spec("pandas") is None:  # Fails at once if the extra is missing
@@ -91,8 +91,7 @@ def fit(
     find(file)
     from bochner.cli.fitting import fit_table
 
-    all_is_imported()
-    fit_table(options)
+    run(fit_table, options)
 
 
 @command(
@@ -121,8 +120,7 @@ def predict(
     find(file)
     from bochner.cli.predicting import predict_table
 
-    all_is_imported()
-    predict_table(options)
+    run(predict_table, options)
 
 
 @command(epilog="Example: bochner evaluate houses.bochner sold.csv --group region")
@@ -144,8 +142,7 @@ def evaluate(
     find(file)
     from bochner.cli.predicting import evaluate_table
 
-    all_is_imported()
-    evaluate_table(options)
+    run(evaluate_table, options)
 
 
 @command(epilog="Example: bochner explain houses.bochner new.csv --row 1")
@@ -186,8 +183,7 @@ def explain(
             return
     from bochner.cli.explaining import explain_model
 
-    all_is_imported()
-    explain_model(options)
+    run(explain_model, options)
 
 
 @command(
@@ -224,8 +220,7 @@ def forecast(
     find(file)
     from bochner.cli.forecasting import forecast_table
 
-    all_is_imported()
-    forecast_table(options)
+    run(forecast_table, options)
 
 
 @command(epilog="Example: bochner diagnose houses.csv --kernel tl1 --target price")
@@ -234,8 +229,7 @@ def diagnose(file: o.TableFile, kernel: o.Kernel, target: o.LeftOut = None) -> N
     find(file)
     from bochner.cli.diagnosing import diagnose_table
 
-    all_is_imported()
-    diagnose_table(file, kernel, target or ())
+    run(diagnose_table, file, kernel, target or ())
 
 
 @command(epilog="Example: bochner demo --out demo")
@@ -243,5 +237,4 @@ def demo(out: o.Folder = Path("demo")) -> None:
     """Fit a model of life expectancy, predict with it, and write its table, model and report."""
     from bochner.cli.demo import run_demo
 
-    all_is_imported()
-    run_demo(out, partial(app, standalone_mode=False))
+    run(run_demo, out, partial(app, standalone_mode=False))

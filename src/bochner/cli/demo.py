@@ -4,6 +4,7 @@ import shlex
 from collections.abc import Callable
 from pathlib import Path
 
+import typer
 from rich.console import Console
 from rich.text import Text
 
@@ -37,7 +38,7 @@ What to look at
    rose by 16 years and then fell by 17 in the AIDS epidemic."""
 
 
-def run_demo(out: Path, run: Callable[[list[str]], object]) -> None:
+def run_demo(out: Path, run: Callable[[list[str]], int | None]) -> None:
     """Write the bundled table, and run the commands that fit a model to it and predict."""
     check_folder(out)
     console = Console()
@@ -57,5 +58,6 @@ def run_demo(out: Path, run: Callable[[list[str]], object]) -> None:
     ):
         command = [str(word) for word in words]
         console.print(Text(f"\n$ bochner {plain(shlex.join(command))}\n"), soft_wrap=True)
-        run(command)
+        if code := run(command):  # Refused or interrupted
+            raise typer.Exit(code)
     console.print(Text(f"\n{_LOOK.format(page=plain(str(page)))}"), soft_wrap=True)

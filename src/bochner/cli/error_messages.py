@@ -4,8 +4,10 @@ import os
 import signal
 import sys
 import warnings
-from collections.abc import Iterator
+from _thread import interrupt_main
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from threading import Timer, current_thread, main_thread
 from typing import Any, NoReturn, cast
 
 import typer
@@ -21,11 +23,34 @@ _INVALID = (ValueError, TypeError, OSError, MemoryError, NotImplementedError, Im
 _ENTRY = "_bochner_command"
 """Module whose Ctrl-C handler ends the process at once, even during an import."""
 
+_ENDING = [name for name in ("SIGTERM", "SIGHUP") if hasattr(signal, name)]  # Not on Windows
+_OF_SIGNALS = 128  # Added to the number of a signal in exit codes, as in shells
+INTERRUPTED = _OF_SIGNALS + signal.SIGINT
+"""Exit code of a command that Ctrl-C stopped, also of typer."""
+_AFTER_FINALISER = 0.01  # Seconds; a signal that reaches another finaliser is sent once more
 
-def all_is_imported() -> None:
-    """Restore Python's handler, so that Ctrl-C raises KeyboardInterrupt once imports are done."""
+
+def run(function: Callable[..., None], *arguments: Any) -> None:
+    """Call a function that is imported, while signals raise exceptions, so that it cleans up."""
     if getattr(signal.getsignal(signal.SIGINT), "__module__", "") == _ENTRY:
         signal.signal(signal.SIGINT, signal.default_int_handler)
+    for name in _ENDING if current_thread() is main_thread() else ():
+        if signal.getsignal(number := getattr(signal, name)) is signal.SIG_DFL:
+            signal.signal(number, _end)
+    function(*arguments)
+
+
+def _end(number: int, _: object) -> NoReturn:
+    raise SystemExit(_OF_SIGNALS + number)
+
+
+def signal_again(lost: Any) -> None:
+    """Send a signal again whose exception Python dropped, because it was raised in a finaliser."""
+    if isinstance(lost.exc_value, KeyboardInterrupt | SystemExit):
+        number = getattr(lost.exc_value, "code", INTERRUPTED) - _OF_SIGNALS
+        Timer(_AFTER_FINALISER, interrupt_main, [number]).start()
+    else:
+        sys.__unraisablehook__(lost)
 
 
 class _TypesOfValues:
@@ -92,14 +117,12 @@ def refusals() -> Iterator[None]:
         _refuse("standard output is closed: send it to a file, or to /dev/null.")
     try:
         try:
-            try:
-                yield
-            finally:
-                sys.stdout.flush()
-        except SystemExit as stop:
-            # rich raises SystemExit for a closed pipe, while commands raise `typer.Exit`.
-            raise BrokenPipeError from stop
-    except BrokenPipeError:
+            yield
+        finally:
+            sys.stdout.flush()
+    except (BrokenPipeError, SystemExit) as stop:
+        if getattr(stop, "code", 1) != 1:  # Of a signal; rich has 1 for a closed pipe
+            raise
         # The reader, such as `| head`, closed the pipe, so nothing more can be written.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     except ModuleNotFoundError as error:

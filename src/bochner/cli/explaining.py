@@ -17,6 +17,7 @@ from rich.table import Table
 from rich.text import Text
 
 from bochner._base.arrays import Array
+from bochner._base.file_writing import replacing
 from bochner._base.number_texts import entry, number, percent
 from bochner.cli.json_documents import shares_record
 from bochner.cli.model_files import Fresh, load_any, load_model, read_for, target_names
@@ -117,8 +118,10 @@ def _explain_column(model: TableModel, options: SimpleNamespace) -> None:
     check_outputs({"table": options.out, "picture": options.plot}, options.model)
     effect = model.effect(options.column, n_values=_VALUES)
     if options.plot is not None:
-        name = "Software" if options.plot.suffix.lower() == ".png" else "Creator"
-        effect.plot().figure_.savefig(options.plot, dpi=RASTER_DPI, metadata={name: "bochner"})
+        form = options.plot.suffix[1:].lower() or "png"
+        about = {"Software" if form == "png" else "Creator": "bochner"}
+        with replacing(options.plot) as file:
+            effect.plot().figure_.savefig(file, format=form, dpi=RASTER_DPI, metadata=about)
     if options.out is not None:
         write_csv(effect.to_frame(), options.out)
     if options.as_json:

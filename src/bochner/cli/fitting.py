@@ -9,6 +9,7 @@ import typer
 from rich.console import Console
 
 from bochner._base.names import naming
+from bochner.cli.error_messages import INTERRUPTED
 from bochner.cli.explaining import summary_blocks
 from bochner.cli.json_documents import fit_record
 from bochner.cli.options import fraction_option, read_options
@@ -35,9 +36,6 @@ from bochner.tables.table_regressor import TableRegressor
 
 _SHARE_OF_FIT, _SHARE_OF_REPORT, _LEAST_SECONDS = 0.5, 0.15, 0.01
 """Shares of the time limit for the fit and for a report, and the least time limit of the fit."""
-
-_INTERRUPTED = 130
-"""Exit code of a command that Ctrl-C stopped, as of shells."""
 
 
 def fit_table(options: SimpleNamespace) -> None:
@@ -107,7 +105,7 @@ def fit_table(options: SimpleNamespace) -> None:
         notes.append(f"Free text is read by parts of its words: {naming(names)}.")
     if options.as_json:
         write_json(fit_record(studies, notes, options.out, report, left_out))
-        return
+        raise typer.Exit(INTERRUPTED if is_stopped else 0)
     console = Console()
     print_studies(console, studies, notes)
     if left_out:
@@ -124,7 +122,7 @@ def fit_table(options: SimpleNamespace) -> None:
         rows = "fitted without the test rows: --refit fits it again to all rows"
     print_files(console, {"Model": options.out, "": rows, "Report": report, "Next": after})
     if is_stopped:
-        raise typer.Exit(_INTERRUPTED)
+        raise typer.Exit(INTERRUPTED)
 
 
 def _model(task: str, options: SimpleNamespace, until: float) -> Model:

@@ -105,6 +105,7 @@ def timed_fit(model: BaseEstimator, split: Split, **fit_options: object) -> floa
 
 _LEAST_SECONDS = 10.0
 """Time in seconds that each method has, even if the fit of the model took less."""
+_AGAIN = 1.0  # Seconds to a further signal: Python drops the exception of one in a finaliser
 
 
 class _TimeIsOverError(Exception):
@@ -129,7 +130,7 @@ def within_time(work: Callable[[], T], until: float) -> T | None:
     earlier = signal.signal(signal.SIGALRM, _stop)
     try:
         try:
-            signal.setitimer(signal.ITIMER_REAL, seconds)
+            signal.setitimer(signal.ITIMER_REAL, seconds, _AGAIN)
             return work()
         finally:
             signal.setitimer(signal.ITIMER_REAL, 0.0)

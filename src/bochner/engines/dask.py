@@ -31,15 +31,11 @@ class DaskExecutor:
 
     def tree_reduce(self, plus: Callable[[Any, Any], Any], handles: Sequence[Delayed]) -> Any:
         """Compute the values and return their sum, added a few at a time in a fixed order."""
-        add = delayed(_added, pure=False)
+        add = delayed(reduce, pure=False)
         while len(handles) > 1:
             starts = range(0, len(handles), _FAN_IN)
-            handles = [add(plus, *handles[start : start + _FAN_IN]) for start in starts]
+            handles = [add(plus, handles[start : start + _FAN_IN]) for start in starts]
         return compute(handles[0])[0] if handles else None
-
-
-def _added(plus: Callable[[Any, Any], Any], *values: object) -> Any:
-    return reduce(plus, values)
 
 
 def applied(sent: bytes, index: int, part: object) -> Any:

@@ -83,7 +83,7 @@ class PositiveFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
         exact attention on at most 600 queries and keys, and keeps the features that matter most.
         It is for queries and keys like those given to :meth:`fit`. If sampled weights are better
         on other rows, they are kept. With ``"sampled"`` the estimate of the kernel is unbiased.
-    scheme : {"orthogonal", "energy", "lattice", "qmc", "iid", "structured"} or Scheme
+    scheme : {"orthogonal", "energy", "lattice", "iid", "structured"} or Scheme
         How frequencies depend on one another; see :mod:`bochner.spectral`. ``"orthogonal"`` by
         default.
     random_state : int, RandomState or None, default=None

@@ -56,7 +56,8 @@ class Levels(LagKernel):
         return K
 
     def check_inputs(self, X: InputRows) -> None:
-        codes = as_array(_entries(X))
+        rows: Any = X  # A sparse matrix omits entries that are the code zero
+        codes = as_array(rows.data if hasattr(X, "indptr") else rows)
         if not codes.size:
             return
         outside = (codes < 0.0) | (codes != np.round(codes))
@@ -225,11 +226,6 @@ def _check_count(n_levels: float, actual: str) -> None:
 
 def _of(values: LengthScale, index: int) -> float:
     return values[index] if isinstance(values, tuple) else values
-
-
-def _entries(X: Any) -> Any:
-    """Return the stored entries of rows; entries omitted by a sparse matrix are the code zero."""
-    return X.data if hasattr(X, "indptr") else X
 
 
 def _as_counts(name: str, value: object) -> Counts:

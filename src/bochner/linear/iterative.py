@@ -205,8 +205,9 @@ def preconditioner(B: NDArray[Any], sample: RowSample, weight: float, alpha: flo
     r"""Return ``V -> P^{-1} V`` for :math:`P = B^\top B + \alpha I` of features ``B`` (s, p)."""
     share = sample.shares
     B *= np.sqrt(share * (weight / share.sum()))[:, None].astype(B.dtype)
-    gram = _row_products(B)
-    is_single = gram.dtype == np.float32
+    is_single = B.dtype == np.float32
+    rank_k = blas.ssyrk if is_single else blas.dsyrk
+    gram: NDArray[Any] = rank_k(1.0, B.T, trans=1, lower=1)  # The lower triangle, Fortran order
     factorise = lapack.spotrf if is_single else lapack.dpotrf
     solve = lapack.spotrs if is_single else lapack.dpotrs
     # Rounding errors of the products must not make the matrix indefinite. A greater alpha is valid,
@@ -223,13 +224,6 @@ def preconditioner(B: NDArray[Any], sample: RowSample, weight: float, alpha: flo
         return applied
 
     return inverse
-
-
-def _row_products(B: Any) -> NDArray[Any]:
-    r"""Return the products of rows, the lower triangle of :math:`B B^\top`, in Fortran order."""
-    rank_k = blas.ssyrk if B.dtype == np.float32 else blas.dsyrk
-    lower: NDArray[Any] = rank_k(1.0, B.T, trans=1, lower=1)
-    return lower
 
 
 def _conjugate_gradients(

@@ -255,11 +255,14 @@ def report_of(model: Model, X: Any, y: object) -> Report:
         check_targets(targets)
     task = "classification" if is_class else "regression"
     reason = f"Predictions are compared with known targets of {counted(len(targets), 'row')}."
+    frame = X
+    if not isinstance(X, pd.DataFrame):
+        frame = pd.DataFrame({name: np.asarray(entries) for name, entries in series_of(X)})
     studies = measured_studies(
         model,
         Split(X, targets, X, targets, task, kind="file", reason=reason),
         _names(model, y, targets),
-        table_facts(_frame(X), "The data frame"),
+        table_facts(frame, "The data frame"),
         record={"call": "model.report(X, y)"},
         row_names=[f"row {label}" for label in getattr(X, "index", ())],
     )
@@ -274,13 +277,6 @@ def _names(model: Model, y: object, targets: np.ndarray) -> list[str]:
     named: Any = getattr(y, "columns", model.record_.get("target", ()))
     names, count = [name for name in named if isinstance(name, str)], targets.shape[1]
     return names if len(names) == count else [f"target {number}" for number in range(count)]
-
-
-def _frame(X: Any) -> pd.DataFrame:
-    """Return a table as a pandas frame."""
-    if isinstance(X, pd.DataFrame):
-        return X
-    return pd.DataFrame({name: np.asarray(entries) for name, entries in series_of(X)})
 
 
 _MOST_FIGURES = {"residuals": MOST_COLUMNS, "effects": 8, "pairs": 2}

@@ -397,14 +397,7 @@ class SeriesLaw:
                 self.rows if not block else all_rows.part(window),
                 inside.part(blocks == block),
             )
-            order, places = _merged(given.times, new.times)
-            windows.append((given.joined(new).part(order), places))
+            times = np.concatenate((given.times, new.times))
+            _, order, places = np.unique(times, return_index=True, return_inverse=True)
+            windows.append((given.joined(new).part(order), places[len(given.times) :]))
         return windows
-
-
-def _merged(times: Array, new_times: Array) -> tuple[Index, Index]:
-    """Return the order of the merged distinct times, and the positions of the new times in it."""
-    _, first, inverse = np.unique(
-        np.concatenate((times, new_times)), return_index=True, return_inverse=True
-    )
-    return first, inverse[len(times) :]

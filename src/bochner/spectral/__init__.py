@@ -26,7 +26,6 @@ if TYPE_CHECKING:
     from bochner.spectral.schemes import Iid as Iid
     from bochner.spectral.schemes import MinimumEnergy as MinimumEnergy
     from bochner.spectral.schemes import Orthogonal as Orthogonal
-    from bochner.spectral.schemes import QuasiMonteCarlo as QuasiMonteCarlo
     from bochner.spectral.schemes import Scheme as Scheme
     from bochner.spectral.schemes import Structured as Structured
     from bochner.spectral.schemes import Uniforms as Uniforms

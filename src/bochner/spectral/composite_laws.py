@@ -44,7 +44,7 @@ def draw_jointly(
     """Return ``m`` draws from each law; draws of different laws are independent in each row."""
     in_blocks = [law for law in laws if isinstance(law, BlockLaw)]
     if len(in_blocks) == len(laws):
-        # One joint layout, so that a single quasi-random sequence fills all laws.
+        # One joint layout, so that one lattice fills all laws.
         layout = tuple(block for law in in_blocks for block in law.layout)
         blocks = iter(scheme.sample(layout, m, rng))
         omegas = [law.assemble(list(islice(blocks, len(law.layout)))) for law in in_blocks]
@@ -52,7 +52,7 @@ def draw_jointly(
     else:
         streams = rng.spawn(len(laws))
         draws = [
-            # Permuted, because two quasi-random sequences in the same order are dependent.
+            # Permuted, because draws that come in an order, constants first, are dependent.
             law.draw_factor(m, stream, scheme).rearranged(stream.permutation(m))
             for law, stream in zip(laws, streams, strict=True)
         ]

@@ -28,7 +28,7 @@ from bochner.spectral.lattice_measure import LARGEST_DIM, lattice_measure
 from bochner.spectral.laws import NoMeasureError
 from bochner.spectral.measure import SpectralMeasure
 from bochner.spectral.profiles import Pairs, Profile, profile
-from bochner.spectral.schemes import Iid, QuasiMonteCarlo, Scheme, resolve_scheme
+from bochner.spectral.schemes import Iid, Scheme, resolve_scheme
 from bochner.spectral.spherical_measure import spherical_polynomial_measure
 
 _DEFAULT_FREQUENCIES = 256  # half of FourierFeatures' default number of features
@@ -205,7 +205,7 @@ def resolve_decomposition(decomposition: str | Decomposition) -> Decomposition:
 
 def makes_blocks(scheme: Scheme) -> bool:
     """Return whether a scheme draws directions in orthogonal blocks."""
-    return not isinstance(scheme, Iid | QuasiMonteCarlo)
+    return not isinstance(scheme, Iid)
 
 
 def spectral_measure(
@@ -247,7 +247,7 @@ def spectral_measure(
     decomposition : {"auto", "designed", "polar", "jordan"} or Decomposition, default="auto"
         ``"auto"`` uses the closed form if it is positive, designs a measure if the closed form is
         signed or unknown, and uses the polar form for an asymmetric kernel.
-    scheme : {"orthogonal", "energy", "lattice", "qmc", "iid", "structured"} or Scheme
+    scheme : {"orthogonal", "energy", "lattice", "iid", "structured"} or Scheme
         Sampling scheme for which measures are designed; the default is ``"orthogonal"``.
 
     Raises

@@ -251,7 +251,7 @@ class SpectralMeasure:
         n_frequencies : int
             ``m``; the features are ``2m`` real columns.
         rng : numpy.random.Generator, int or None, default=None
-        scheme : {"orthogonal", "energy", "lattice", "qmc", "iid", "structured"} or Scheme
+        scheme : {"orthogonal", "energy", "lattice", "iid", "structured"} or Scheme
             ``"orthogonal"`` by default.
         symmetric : bool, default=False
             Whether the kernel is symmetric, and its left and right features shall be equal. Each

@@ -212,37 +212,8 @@ class Structured(Blockwise):
     def coordinates(self, m: int, dim: int, rng: np.random.Generator) -> Array:
         raise ValueError(
             "scheme='structured' makes directions, and this law has independent coordinates "
-            "(Laplacian, Cauchy and Anova kernels); use scheme='orthogonal', 'qmc' or 'iid'."
+            "(Laplacian, Cauchy and Anova kernels); use scheme='orthogonal', 'energy' or 'iid'."
         )
-
-
-@register
-@dataclass(frozen=True, slots=True)
-class QuasiMonteCarlo(Scheme):
-    r"""A scrambled Sobol sequence over all blocks jointly, through inverse distribution functions.
-
-    For a smooth integrand the variance falls like :math:`m^{-3}` up to logarithms, best when
-    ``m`` is a power of two, and it is never more than a constant times that of :class:`Iid`
-    (Owen, 1997); the gain is large in few inputs and fades from about twenty on.
-
-    References
-    ----------
-    Yang, Sindhwani, Avron and Mahoney, "Quasi-Monte Carlo feature maps for shift-invariant
-    kernels", 2014.
-    """
-
-    def sample(self, layout: Layout, m: int, rng: np.random.Generator) -> list[Matrix]:
-        dims = [block.dim for block in layout]
-        if sum(dims) > qmc.Sobol.MAXDIM:
-            raise ValueError(
-                f"scheme='qmc' serves at most {qmc.Sobol.MAXDIM} dimensions, this law needs "
-                f"{sum(dims)}; use scheme='orthogonal'."
-            )
-        blocks = np.split(_sobol(m, sum(dims), rng), np.cumsum(dims)[:-1], axis=1)
-        return [
-            normalised(ndtri(points)) if isinstance(block, Directions) else points
-            for block, points in zip(layout, blocks, strict=True)
-        ]
 
 
 @register
@@ -253,8 +224,8 @@ class MinimumEnergy(Scheme):
     Directions together with their radii minimise the mean square error of a Gaussian kernel over
     normally distributed lags, a discrete energy (:mod:`bochner.spectral.energy`). A random rotation
     and radii drawn at random within their strata keep every estimate unbiased. With thirty times as
-    many frequencies as inputs, errors are about a third of the errors of :class:`Orthogonal` and
-    :class:`QuasiMonteCarlo`. With few frequencies, or more than about fifty inputs, errors are
+    many frequencies as inputs, errors are about a third of the errors of :class:`Orthogonal`.
+    With few frequencies, or more than about fifty inputs, errors are
     close to the errors of :class:`Orthogonal`. From 513 frequencies on, blocks of at most 512 are
     independent. The directions for a number of frequencies and inputs are computed once per
     process. Independent coordinates use the Gaussian copula, as in :class:`Orthogonal`.
@@ -413,7 +384,6 @@ SCHEMES: Mapping[str, Scheme] = MappingProxyType(
     {
         "iid": Iid(),
         "orthogonal": Orthogonal(),
-        "qmc": QuasiMonteCarlo(),
         "structured": Structured(),
         "energy": MinimumEnergy(),
         "lattice": ShiftedLattice(),

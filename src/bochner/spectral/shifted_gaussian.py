@@ -12,7 +12,7 @@ from scipy.special import erf
 from bochner._base.arrays import Array, LengthScale, as_array
 from bochner._base.limits import NEGLIGIBLE
 from bochner.spectral.laws import Chi, Draw, Isotropic, Law
-from bochner.spectral.schemes import Iid, QuasiMonteCarlo, Scheme
+from bochner.spectral.schemes import Iid, Scheme
 from bochner.spectral.spherical_measure import Tabulated, gauss_legendre
 
 _REACH = 12.0  # standard deviations; the density exp(-72) beyond is ignored
@@ -229,7 +229,7 @@ class ShiftedGaussian(Law):
         return self.component is not Component.POLAR
 
     def draw(self, m: int, rng: np.random.Generator, scheme: Scheme) -> Draw:
-        counts = (m,) if self.is_jordan else self._halves(m, scheme)
+        counts = (m,) if self.is_jordan else self._halves(m)
         standard = Isotropic(Chi(), self.dim)
         points = np.concatenate([np.asarray(standard.draw(n, rng, scheme).omega) for n in counts])
         if self.is_jordan:
@@ -271,11 +271,10 @@ class ShiftedGaussian(Law):
     def _axis(self) -> Array:
         return np.array(self.shift) / as_array(self.length_scale)
 
-    def _halves(self, m: int, scheme: Scheme) -> tuple[int, ...]:
-        """Return batch sizes that sum to ``m``: two halves, or one batch if quasi-random."""
+    def _halves(self, m: int) -> tuple[int, ...]:
+        """Return batch sizes that sum to ``m``: two halves, or one batch without correction."""
         half = m // 2 // self.dim * self.dim or m // 2
-        quasi = isinstance(scheme, QuasiMonteCarlo)
-        if quasi or half < _LEAST_HALF or self.factor.cosine == 0.0:
+        if half < _LEAST_HALF or self.factor.cosine == 0.0:
             return (m,)
         return half, m - half
 
