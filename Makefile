@@ -28,7 +28,7 @@ ECOSYSTEM := tests/adapters/test_mapie.py tests/files/test_pickle_and_skops.py
 TORCH := tests/adapters
 
 # Modules whose examples need libraries that `make test` does not install.
-ADAPTERS := adapters/torch.py adapters/botorch.py
+ADAPTERS := adapters/torch.py
 
 .PHONY: help demo test test-all test-slow test-bounds test-ecosystem test-torch coverage lint types imports doctest check docs dist lowest audit \
         bench bench-published bench-real bench-unlike bench-text bench-reading bench-seconds bench-forecasts bench-competitions bench-intermittent bench-panels bench-gaussian bench-schemes bench-indefinite bench-asymmetric bench-attention bench-bank bench-gabasr bench-digmm bench-processes bench-glm bench-evidence bench-first bench-speed bench-many bench-payoff clean
@@ -57,12 +57,12 @@ test-ecosystem: | $(BIN)/python  ## Run the tests with MAPIE and skops in an env
 	$(SERIAL) $(VENV)/ecosystem/bin/python -m pytest -q -p no:cacheprovider -m "slow or thorough or not slow" $(ECOSYSTEM)
 
 # torch by itself first: the version that the tests are made for, and one download to watch.
-test-torch: | $(BIN)/python  ## Run the tests of torch modules and the BoTorch model, in an environment of their own
+test-torch: | $(BIN)/python  ## Run the tests of torch modules, in an environment of their own
 	$(PYTHON) -m venv $(VENV)/torch
 	$(VENV)/torch/bin/python -m pip install --quiet torch==2.13.0
-	$(VENV)/torch/bin/python -m pip install --quiet --editable '.[botorch,test]'
+	$(VENV)/torch/bin/python -m pip install --quiet --editable '.[torch,test]'
 	$(SERIAL) $(VENV)/torch/bin/python -m pytest -q -p no:cacheprovider -m "not slow" $(TORCH) $(PYTEST_FLAGS)
-	$(SERIAL) $(VENV)/torch/bin/python -m pytest -q -p no:cacheprovider --doctest-modules src/bochner/adapters/torch.py src/bochner/adapters/botorch.py
+	$(SERIAL) $(VENV)/torch/bin/python -m pytest -q -p no:cacheprovider --doctest-modules src/bochner/adapters/torch.py
 
 coverage: $(VENV)/.test  ## Run the tests and report the lines they miss
 	$(SERIAL) $(BIN)/python -m pytest -q $(WORKERS) -m "not slow" --cov $(PYTEST_FLAGS)

@@ -65,7 +65,7 @@ sphinx_gallery_conf = {
 
 autosummary_generate = True
 # Adapters of packages that are too large to install for their documentation.
-autodoc_mock_imports = ["botorch", "gpytorch", "linear_operator", "torch"]
+autodoc_mock_imports = ["torch"]
 autosummary_ignore_module_all = False
 autosummary_imported_members = True
 # Each public name has one page: that of the package, for a name that a room offers as well.

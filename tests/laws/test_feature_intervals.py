@@ -1,4 +1,4 @@
-"""Intervals of KreinRidge and of its BoTorch model cover functions of the kernel itself."""
+"""Intervals of KreinRidge cover functions of the kernel itself."""
 
 import pytest
 from laws import feature_interval_laws as laws

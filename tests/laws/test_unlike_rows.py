@@ -6,15 +6,18 @@ the training targets, and widths with what is known.
 
 import warnings
 from functools import cache
+from time import process_time
 
 import numpy as np
 import pandas as pd
 import pytest
 from laws import unlike_laws as laws
 from laws.unlike_laws import KINDS, LEVELS, UNLIKE, at_least
+from numpy.testing import assert_allclose
 from sklearn.base import clone
 
 from bochner import TableRegressor
+from bochner.tables.new_rows import FarRows
 
 N_NEW = 250
 thorough = pytest.mark.thorough
@@ -220,3 +223,16 @@ def test_intervals_of_later_rows(change, most):
     assert np.mean(coverage) > 0.85 - 2.0 * np.std(coverage) / np.sqrt(6)
     with_time, without = np.sqrt(np.mean(errors, axis=0))
     assert with_time < most * without
+
+
+def test_rows_of_wide_tables_are_continued_only_where_they_are_far():
+    """A row that is out of one range takes no copy of the rows that are out of other ranges."""
+    size = 800
+    state = {"points": np.array([-1.0, 1.0]), "scores": np.array([-1.0, 1.0]), "ends": (-1.0, 1.0)}
+    features = {j: [(j, state)] for j in range(size)}
+    far = FarRows(np.arange(size), np.zeros((size, size)), 0.5 * np.eye(size), features)
+    began = process_time()
+    changes, rest = far.continued(lambda X: X.sum(axis=1))
+    assert process_time() - began < 4.0  # Copies take 20 seconds
+    assert_allclose(changes, 0.25 * np.eye(size))
+    assert_allclose(rest, 0.25)

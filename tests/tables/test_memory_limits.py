@@ -12,11 +12,12 @@ from bochner import TableRegressor
 from bochner.kernels import Matern
 from bochner.tables import fit_plan as memory
 from bochner.tables import kernel_laws, landmark_fits
-from bochner.tables.fit_plan import EFFORTS, within_memory
+from bochner.tables.fit_plan import EFFORTS, trees_fit, within_memory
 from bochner.tables.kernel_laws import exact, on_landmarks
 from bochner.tables.kernel_search import Family, begun, finished, refined
 from bochner.tables.leave_one_out import LearnedKernel
 from bochner.tables.observations import Observations
+from bochner.tables.tree_growth import TreeSizes, boosted, squared
 
 DEFAULT = EFFORTS["default"]
 COLUMNS = np.arange(3)
@@ -42,6 +43,17 @@ def test_a_limit_below_the_smallest_fit_is_refused():
     assert within_memory(DEFAULT, int(1.001e6 * needed), shape, 1).n_landmarks >= 200
     with pytest.raises(ValueError, match="columns needs"):
         within_memory(DEFAULT, int(0.98e6 * needed), shape, 1)
+
+
+def test_many_classes_need_memory():
+    """A thousand classes of 5,000 rows need 450 MB, and trees of them more."""
+    few, many = (5000, 16, 0), (5000, 16, 4_995_000)
+    assert within_memory(DEFAULT, 3 * 10**8, few, 1).n_landmarks >= 200
+    with pytest.raises(ValueError, match="16 encoded columns and many targets or classes needs"):
+        within_memory(DEFAULT, 3 * 10**8, many, 1)
+    limits = [3 * 10**8, 10**9, 10**10]
+    assert [trees_fit(limit, few, 2500) for limit in limits] == [True] * 3
+    assert [trees_fit(limit, many, 2_500_000) for limit in limits] == [False] * 2 + [True]
 
 
 def peak_of(work):
@@ -107,8 +119,26 @@ def check_search():
     assert 0.4 < peak_of(lambda: refined(KERNEL, rows)) / (memory._REFINED_BYTES * 400**2) < 1.0
 
 
+def check_outputs(n=300, n_outputs=600, n_trees=20):
+    """So are those of targets and classes after the first, in kernels and in trees."""
+    rng = np.random.default_rng(0)
+    X, Y, order = rng.normal(size=(n, 3)), rng.normal(size=(n, n_outputs)), np.arange(n)
+    peaks = []
+    for targets in (Y, Y[:, :1], Y):  # The first calls compile loops
+        rows = Observations.of(X, targets, np.ones(n))
+        scored = rows.scored(order, n, np.zeros(n, dtype=np.int64))
+        fit = partial(exact, "k", KERNEL, rows.rows(order, n), COLUMNS, 100, scored, 1)
+        inputs, levels = (X, 0, squared, targets, np.ones(n)), np.zeros(targets.shape[1])
+        trees = partial(boosted, *inputs, levels, 0.0 * targets, TreeSizes(0.1, 5), n_trees, 0)
+        peaks.append([peak_of(fit), peak_of(trees)])
+    values, (more, more_of_trees) = n * (n_outputs - 1), np.diff(peaks, axis=0)[1]
+    assert 0.3 < more / (memory._OF_VALUE * values) < 1.0
+    leaves = memory._OF_LEAVES * n_trees * n_outputs
+    assert 0.4 < more_of_trees / (memory._OF_TREE_VALUE * values + leaves) < 1.0
+
+
 @pytest.mark.thorough
-@pytest.mark.parametrize("check", [check_exact, check_landmarks, check_search])
+@pytest.mark.parametrize("check", [check_exact, check_landmarks, check_search, check_outputs])
 def test_estimates_are_the_bytes_of_fits(check):
     check()
 

@@ -55,12 +55,8 @@ and landmark, and per column of both."""
 _OF_DISTANCE = 60.0
 """Operations, at the rate of matrix products, for the difference of two rows in one column."""
 
-_OF_TREE = 9e4, 40.0, 300.0
-"""Operations, at the rate of matrix products, of a tree per column, and per row and column, both
-times half of the outputs and one; and per row and output."""
-
-BINNING_TREES = 25
-"""Trees that take as long as the bins of their inputs: a thousand operations per entry."""
+OF_BINS = 1e3
+"""Operations, at the rate of matrix products, of the bins of trees per row and column."""
 
 _OF_LAW = 4e10
 """Operations, at the rate of matrix products, of a fit of a kernel to very few rows."""
@@ -126,12 +122,6 @@ def _most(operations: float, per_cube: float) -> int:
     return int(min(np.cbrt(operations / per_cube), LARGEST_COUNT))
 
 
-def tree_seconds(n_rows: int, n_columns: int, n_outputs: int, rate: float) -> float:
-    """Return the expected time of fitting a boosted tree, in seconds."""
-    of_sums = 0.5 * (n_outputs + 1) * n_columns * (_OF_TREE[0] + _OF_TREE[1] * n_rows)
-    return (of_sums + _OF_TREE[2] * n_rows * n_outputs) / rate
-
-
 _RICH = {"rough": (_ROUGH, 3), "smooth": (_SMOOTH, 3), "turned": (_TURNED, 2)}
 
 EFFORTS: Mapping[str, Effort] = MappingProxyType(
@@ -151,8 +141,7 @@ MOST_SCORED = 3000
 """Largest number of scored rows: the standard error of a quantile is below one per cent in rank."""
 
 _FEWEST_OTHERS = 500
-"""Fewest rows for which only these are scored: a 90 per cent quantile has an error of 1.3 in
-rank."""
+"""Fewest rows that are scored alone: a 90 per cent quantile has an error of 1.3 in rank."""
 
 _VARIANCE_LANDMARKS = 500
 """Number of landmarks of variances, whose matrix takes half a megabyte of a model file: log
@@ -305,15 +294,22 @@ their factor and the kernel matrix of the landmarks."""
 _BLOCKS = 3
 """Blocks of kernel values that each thread has in memory: one computed, two to be added up."""
 
+_OF_VALUE, _OF_TREE_VALUE, _OF_LEAVES = 90.0, 90.0, 256.0
+"""Bytes per observation and output after the first, of targets and left-out predictions, and of
+boosted trees with their derivatives; bytes of the leaves of a tree per output."""
+
 _OF_ANY = 4e7
 """Bytes that a fit needs whatever its size."""
 
 
 def within_memory(
-    effort: Effort, limit: int, shape: tuple[int, int], n_threads: int, largest_group: int = 0
+    effort: Effort, limit: int, shape: tuple[int, ...], n_threads: int, largest_group: int = 0
 ) -> Effort:
-    """Return the sizes of a fit to rows of a ``shape`` that needs at most ``limit`` bytes."""
-    n_rows, n_columns = shape
+    """Return the sizes of a fit that needs at most ``limit`` bytes.
+
+    The ``shape`` has the numbers of different rows, encoded columns and values of further outputs.
+    """
+    n_rows, n_columns, *n_values = shape
     n_scored = min(n_rows, max(MOST_SCORED, largest_group))
     of_table = _of_table(shape)
     of_thread = (limit - of_table) / n_threads
@@ -336,8 +332,8 @@ def within_memory(
         least = 1.01 * min([of_landmarks[fewest - 1], *of_exact[n_rows - 1 : n_rows]])
         raise ValueError(
             f"memory_limit is {in_words(limit)}, and a fit to {n_rows:,} different rows of "
-            f"{n_columns} encoded columns needs {in_words(least)}: give more memory or "
-            "fewer rows."
+            f"{n_columns} encoded columns{' and many targets or classes' if any(n_values) else ''} "
+            f"needs {in_words(least)}: give more memory or fewer rows."
         )
     return replace(
         effort,
@@ -348,15 +344,16 @@ def within_memory(
     )
 
 
-def trees_fit(limit: int, shape: tuple[int, int]) -> bool:
-    """Return whether boosted trees for encoded rows of a ``shape`` need at most ``limit`` bytes."""
-    n_rows, n_columns = shape
+def trees_fit(limit: int, shape: tuple[int, ...], n_trees: int = 0, n_threads: int = 1) -> bool:
+    """Return whether trees, in total ``n_trees`` per output, need at most ``limit`` bytes."""
+    n_rows, n_columns, *n_values = shape
     per_column = _OF_TREES * n_rows + _OF_LINE * min(n_rows, _LINE_ROWS)
-    return _of_table(shape) + per_column * n_columns <= limit
+    of_fits = n_threads * (per_column * n_columns + _OF_TREE_VALUE * sum(n_values))
+    return _of_table(shape) + of_fits + _OF_LEAVES * n_trees <= limit
 
 
-def _of_table(shape: tuple[int, int]) -> float:
-    return _OF_ANY + _OF_ENTRY * shape[0] * shape[1]
+def _of_table(shape: tuple[int, ...]) -> float:
+    return _OF_ANY + _OF_ENTRY * shape[0] * shape[1] + _OF_VALUE * sum(shape[2:])
 
 
 def _of_exact(sizes: Array, n_scored: int) -> Array:

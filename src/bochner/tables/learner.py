@@ -15,11 +15,10 @@ from bochner._base.threads import in_order, single_threaded_blas, threads_of_bla
 from bochner.tables.base_laws import Laws, ScoredLaws, TableLaw, n_rows_of
 from bochner.tables.estimator_laws import EstimatorLearner, n_fits
 from bochner.tables.fit_plan import (
-    BINNING_TREES,
+    OF_BINS,
     Effort,
     FitPlan,
     measured_rate,
-    tree_seconds,
     trees_fit,
     within_memory,
 )
@@ -102,6 +101,12 @@ def _variants(columns: Chosen, trends: Chosen | None) -> list[Chosen]:
     return [columns, stationary] if 0 < len(stationary) < len(columns) else [columns]
 
 
+def _shape(observations: Observations) -> tuple[int, int, int]:
+    """Return the numbers of different rows, columns, and values of targets after the first."""
+    n_rows, Y = int(observations.cell.max()) + 1, observations.Y
+    return n_rows, observations.X.shape[1], Y.size - len(Y)
+
+
 @dataclass(frozen=True, slots=True)
 class Learner:
     """Settings and steps of fitting base models; the time limit starts when it is created."""
@@ -136,7 +141,7 @@ class Learner:
         """
         order_rng, tree_rng, model_rng = rng.spawn(3)
         removal = removal or Removal()
-        shape = int(observations.cell.max()) + 1, observations.X.shape[1]
+        shape = _shape(observations)
         largest, rate = self._within_memory(observations, shape), np.inf
         effort = largest
         # The union of encodings is one more: a kernel may need columns of two encodings.
@@ -160,9 +165,7 @@ class Learner:
         results = self._kernels(plan, searched)
         results += self._estimators(plan, base_models, encodings[0], labels, model_rng)
         of_trees = (encodings[-1], observations.shared, cycles)
-        # scikit-learn's trees need all rows in memory.
-        has_trees = self.memory_limit is None or trees_fit(self.memory_limit, shape)
-        if elsewhere is None and has_trees:
+        if elsewhere is None:  # Trees need all rows in memory
             results += self._trees(plan, of_trees, labels, line, tree_rng, rate)
         fitted, fits = [law for law, _ in results], [again for _, again in results]
         units = plan.scored.units
@@ -219,28 +222,28 @@ class Learner:
         rng: Generator,
         rate: float,
     ) -> list[_Refittable]:
-        """Return fits of boosted trees within the time limit, if there are enough observations."""
+        """Return fits of boosted trees within the limits, if there are enough observations."""
         results: list[_Refittable] = []
         n_samples, n_outputs = plan.observations.Y.shape
-        fits = n_fits(len(plan.scored.units), n_samples)
+        if n_samples < FEWEST_FOR_TREES:
+            return results
+        fits, limit = n_fits(len(plan.scored.units), n_samples), self.memory_limit
+        sizes = fits * most_trees(n_samples) * n_outputs, min(fits, self.n_threads)
+        if limit is not None and not trees_fit(limit, _shape(plan.observations), *sizes):
+            return results
         for has_line in (True, False):
-            if n_samples < FEWEST_FOR_TREES or self._is_late(_TREES_SHARE):
-                break
-            most = most_trees(n_samples)
-            if self.time_limit is not None:
-                seconds = fits * tree_seconds(n_samples, len(of_trees[0]), n_outputs, rate)
-                in_time = int((self._end() - perf_counter()) / seconds)
-                most = min(most, in_time - BINNING_TREES)
-            if most <= 0:
+            # Without time for the bins of all fits, there would be no tree.
+            of_bins = fits * OF_BINS * n_samples * len(of_trees[0]) / rate
+            if self._is_late(_TREES_SHARE) or perf_counter() + of_bins > self._end():
                 break
             # A single split of a wave separates the night from other times.
             inputs = TreeInputs.of(*of_trees, has_waves=not has_line)
             seed, columns = int(rng.integers(2**31)), line if has_line else None
             # For classes, a line without trees has lower errors in the sum of laws.
-            most = 0 if has_line and labels is not None else most
+            most = 0 if has_line and labels is not None else most_trees(n_samples)
             self.progress("fitting trees on a line" if has_line else "fitting trees")
-            trees = TreeLearner(inputs, labels, seed, columns, most)
-            results += self._by_residuals(plan, trees)
+            learner = TreeLearner(inputs, labels, seed, columns, most, self._end())
+            results += self._by_residuals(plan, learner)
         return results
 
     def _by_residuals(
@@ -277,7 +280,7 @@ class Learner:
         predictions = [pair[1] for pair in pairs if pair is not None]
         return (plan.scored.units, predictions) if len(predictions) == len(pairs) else None
 
-    def _within_memory(self, observations: Observations, shape: tuple[int, int]) -> Effort:
+    def _within_memory(self, observations: Observations, shape: tuple[int, ...]) -> Effort:
         """Return the sizes of a fit to rows of a ``shape`` that the memory limit allows."""
         if self.memory_limit is None:
             return self.effort

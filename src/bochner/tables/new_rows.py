@@ -63,50 +63,53 @@ class FarRows:
 
     def continued(self, function: Callable[[Array], Array]) -> tuple[Array, Array]:
         """Return changes of predictions (r, d, *t) beyond the range, and errors (r, *t)."""
-        at_ends = function(self._inside(np.zeros(self.beyond.shape)))
-        changes = np.zeros((*self.beyond.shape, *at_ends.shape[1:]))
-        joint = self._changes(function, at_ends, self.beyond)
-        rest = np.zeros(at_ends.shape)
-        for j in self.features:
-            of_column = np.zeros(self.beyond.shape)
-            of_column[:, j] = self.beyond[:, j]
-            is_only = len(self.features) == 1
-            each = joint if is_only else self._changes(function, at_ends, of_column)
+        rows, columns = np.arange(len(self.rows)), list(self.features)
+        inside = self._moved(self.encoded, rows, columns, np.zeros((len(rows), len(columns))))
+        ends = inside, function(inside)
+        joint, rest = self._changes(function, ends, columns), np.zeros(ends[1].shape)
+        changes = np.zeros((*self.beyond.shape, *rest.shape[1:]))
+        for j in columns:
+            rows = np.flatnonzero(self.beyond[:, j])  # Few rows of each column of a wide table
+            is_only = len(columns) == 1
+            each = joint if is_only else self._changes(function, ends, [j])
             _, low, high = self._scale(j)
             most = _MOST_RANGES * (high - low)
-            share = _CONTINUED * most / np.maximum(np.abs(self.beyond[:, j]), most)
-            changes[:, j] = _times(share, each.mean(axis=0))
-            rest = np.maximum(rest, np.abs(each).max(axis=0) - np.abs(changes[:, j]))
+            share = _CONTINUED * most / np.maximum(np.abs(self.beyond[rows, j]), most)
+            changes[rows, j] = _times(share, each.mean(axis=0))
+            largest = np.abs(each).max(axis=0) - np.abs(changes[rows, j])
+            rest[rows] = np.maximum(rest[rows], largest)
         total = np.abs(changes.sum(axis=1))
         return changes, as_array(np.maximum(rest, np.abs(joint).max(axis=0) - total))
 
-    def _changes(self, function: Callable[[Array], Array], at_ends: Array, beyond: Array) -> Array:
-        """Return changes (S, r, *t) over distances (r, d), extrapolated by slopes over S steps."""
-        units, low, high = np.array([self._scale(j) for j in self.features]).T
-        size = np.abs(beyond[:, list(self.features)])
+    def _changes(
+        self, function: Callable[[Array], Array], ends: Sequence[Array], columns: list[int]
+    ) -> Array:
+        """Return changes (S, r', *t) of rows far in some columns, by slopes over S steps."""
+        rows = np.flatnonzero(self.beyond[:, columns].any(axis=1))
+        units, low, high = np.array([self._scale(j) for j in columns]).T
+        beyond = self.beyond[rows][:, columns]
+        size = np.abs(beyond)
         # In units of the distance; a step is at most the width of the range.
         apart = np.divide(high - low, size, out=np.full(size.shape, np.inf), where=size > 0.0)
-        relative = np.max(size / units, axis=1)
-        is_moved = relative > 0.0
-        relative = np.where(is_moved, relative, 1.0)
-        steps = [np.minimum(step / relative, apart.min(axis=1)) for step in _STEPS]
-        changes = np.zeros((len(_STEPS), *at_ends.shape))
-        for change, step in zip(changes, steps, strict=True):
-            inside = self._inside(np.where(is_moved, step, 0.0)[:, None] * beyond)
-            apart_from_ends = at_ends[is_moved] - function(inside[is_moved])
-            change[is_moved] = _times(1.0 / step[is_moved], apart_from_ends)
-        return changes
+        relative = np.maximum(np.max(size / units, axis=1), np.finfo(np.float64).tiny)
+        changes = []
+        for most in _STEPS:
+            step = np.minimum(most / relative, apart.min(axis=1))
+            moved = self._moved(ends[0][rows], rows, columns, step[:, None] * beyond)
+            changes.append(_times(1.0 / step, ends[1][rows] - function(moved)))
+        return np.stack(changes)
 
-    def _inside(self, moves: Array) -> Array:
-        """Return features (r, e) with far numbers at the ends of ranges, minus ``moves`` (r, d)."""
-        inside = self.encoded.copy()
-        for j, features in self.features.items():
+    def _moved(self, encoded: Array, rows: Chosen, columns: list[int], moves: Array) -> Array:
+        """Return encoded rows (r', e), with far numbers of some columns at ends minus ``moves``."""
+        moved = encoded.copy()
+        for j, move in zip(columns, moves.T, strict=True):
             _, low, high = self._scale(j)
-            is_far = self.beyond[:, j] != 0.0
-            values = np.where(self.beyond[:, j] > 0.0, high, low) - moves[:, j]
-            for place, state in features:
-                inside[is_far, place] = np.interp(values[is_far], state["points"], state["scores"])
-        return inside
+            beyond = self.beyond[rows, j]
+            is_far = beyond != 0.0
+            values = np.where(beyond > 0.0, high, low) - move
+            for place, state in self.features[j]:
+                moved[is_far, place] = np.interp(values[is_far], state["points"], state["scores"])
+        return moved
 
     def _scale(self, column: int) -> tuple[float, float, float]:
         """Return the standard deviation of a column and the ends of its range."""

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from time import perf_counter
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,8 +17,7 @@ _MOST_BINS, _FEW_BINS, _ROWS_OF_A_BIN = 250, 64, 16
 with 64 bins of 4,000 rows, errors of targets that jump are ten per cent greater."""
 
 _PRIOR_ROWS = 10.0
-"""Observations of zero slope that are added to each level: the scores of levels with few rows are
-close to that of unknown levels."""
+"""Observations of zero slope added to each level, so that rare levels are near unknown ones."""
 
 _LEAST_CURVATURE = 1e-6
 """Least second derivative of a loss, at probabilities close to zero or one."""
@@ -72,10 +72,12 @@ def boosted(
     sizes: TreeSizes,
     n_trees: int,
     seed: int,
+    until: float = np.inf,
 ) -> Trees:
     """Return trees that are fitted to targets (n, t), and add to ``outputs`` (n, t).
 
-    The first ``n_blocks`` of the inputs (n, k) are levels.
+    The first ``n_blocks`` of the inputs (n, k) are levels. There are fewer than ``n_trees`` if the
+    next one is expected to end after ``until`` by the performance counter.
     """
     rng, (n, n_inputs), n_outputs = np.random.default_rng(seed), inputs.shape, len(baseline)
     slopes = weights[:, None] * loss(outputs, targets)[0]
@@ -84,7 +86,8 @@ def boosted(
     most_bins = int(np.clip(n // _ROWS_OF_A_BIN, _FEW_BINS, _MOST_BINS))
     edges = [_edges(most_bins, *np.unique(column, return_counts=True)) for column in columns]
     pairs = zip(edges, columns, strict=True)
-    codes = np.array([np.searchsorted(*pair) for pair in pairs], dtype=np.uint8).reshape(-1, n)
+    in_bytes = [np.searchsorted(*pair).astype(np.uint8) for pair in pairs]
+    codes = np.array(in_bytes, dtype=np.uint8).reshape(-1, n)
     n_bins = np.array([len(of_column) + 1 for of_column in edges])
     n_tried = max(1, round(sizes.share * n_inputs))
     n_leaves, node = 1 << sizes.depth, np.empty(n, dtype=np.uint8)
@@ -92,7 +95,12 @@ def boosted(
     memory = np.empty((most_bins * n_leaves // 2, n_outputs + 1)), np.empty(most_bins)
     split = np.empty((n_trees, 2, sizes.depth), dtype=np.int64)
     value = np.empty((n_trees, n_leaves, n_outputs))
+    began = perf_counter()
     for number in range(n_trees):
+        now = perf_counter()
+        if now + (now - began) / max(number, 1) > until:
+            split, value = split[:number], value[:number]
+            break
         slopes, curvatures = (weights[:, None] * part for part in loss(outputs, targets))
         derivatives[:, :-1], derivatives[:, -1] = slopes, curvatures.mean(axis=1)
         keys = rng.random((sizes.depth, n_inputs))

@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from itertools import pairwise
+from time import perf_counter
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,7 +12,7 @@ from sklearn.linear_model import LogisticRegression
 
 from bochner._base.arrays import Array, as_array, rounded, steps
 from bochner._base.registry import register
-from bochner.tables.estimator_laws import ResidualLaw, with_left_out
+from bochner.tables.estimator_laws import ResidualLaw, n_fits, with_left_out
 from bochner.tables.kernel_laws import LeaveOneOutPredictions
 from bochner.tables.observations import Chosen, Observations, Scored
 from bochner.tables.tree_growth import TreeSizes, boosted, logistic, softmax, squared
@@ -141,8 +142,11 @@ class TreeLearner:
     seed: int
     line: Chosen | None = None  # Columns of a line, to which trees are added
     most_trees: int = _MOST_TREES
+    end: float = np.inf  # Of the time limit, by the performance counter
 
-    def trees(self, data: Observations, rows: Chosen) -> tuple[Line | None, Trees]:
+    def trees(
+        self, data: Observations, rows: Chosen, until: float = np.inf
+    ) -> tuple[Line | None, Trees]:
         """Fit trees to some observations, after a line if the learner has one; return both."""
         weights, Y, n_outputs = data.weights[rows], data.Y[rows], data.Y.shape[1]
         loss, line, baseline = squared, None, np.zeros(n_outputs)
@@ -165,7 +169,7 @@ class TreeLearner:
             outputs = _of_rows(line, data, rows)
         inputs, n_blocks = _of_rows(self.inputs, data, rows), len(self.inputs.starts)
         arguments = loss, Y, weights, baseline, outputs, _SIZES, self.most_trees, self.seed
-        return line, boosted(inputs, n_blocks, *arguments)
+        return line, boosted(inputs, n_blocks, *arguments, until)
 
     def fit(
         self,
@@ -176,22 +180,29 @@ class TreeLearner:
         *,
         is_final: bool = True,
     ) -> tuple[TreeLaw, LeaveOneOutPredictions] | None:
-        """Fit trees to all observations; return them with left-out predictions."""
-        stages = np.unique(np.linspace(0, self.most_trees, _STAGES + 1).astype(int))
+        """Fit trees to all observations, with left-out predictions; ``None`` without time."""
+        total, counts = n_fits(len(scored.units), len(order)), list[int]()
 
         def fitted(rows: Chosen) -> TreeLaw:
-            line, trees = self.trees(data, rows)
+            # Each fit has an equal share of the rest of the time, and no more trees than others.
+            rounds, now = -(-(total - len(counts)) // n_threads), perf_counter()
+            until = now + (self.end - now) / max(rounds, 1)
+            learner = replace(self, most_trees=min(counts, default=self.most_trees))
+            line, trees = learner.trees(data, rows, until)
+            counts.append(len(trees.feature))
             ones, name = np.ones(len(trees.baseline)), "trees on a line" if line else "trees"
             return TreeLaw(name, ones, 0.0, 1.0, self.inputs, trees, line)
 
         def shortened(laws: list[TreeLaw], of_folds: list[tuple[TreeLaw, Chosen]]) -> list[TreeLaw]:
             """Return the laws with the number of trees of least left-out error."""
+            stages = np.unique(np.linspace(0, min(counts), _STAGES + 1).astype(int))
             errors = sum(self._errors(law, data, rows, stages) for law, rows in of_folds)
             best = stages[np.argmin(errors)]
             return [replace(law, trees=law.trees.part(0, best)) for law in laws]
 
         arguments = data, order, scored, self.labels, n_threads, shortened
-        return with_left_out(fitted, *arguments, is_final=is_final)
+        law = with_left_out(fitted, *arguments, is_final=is_final)
+        return law if self.line is not None or min(counts, default=0) else None
 
     def _errors(self, law: TreeLaw, data: Observations, rows: Chosen, stages: Chosen) -> Array:
         """Return the total loss of rows (n,) after each of some numbers of trees."""
