@@ -233,7 +233,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         Columns of data frames are found by their names. Raises ValueError if columns are missing,
         unexpected, of another kind than at fit, or hold infinite numbers.
         """
-        check_is_fitted(self)
+        check_is_fitted(self, "columns_")
         return self._encoded(self._read(X, reset=False))
 
     def _encoded(self, columns: list[Column]) -> Array:
@@ -250,7 +250,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):
 
     def known(self, X: object) -> KnownEntries:
         """Return the entries of rows as numbers, with masks of missing, new and far entries."""
-        check_is_fitted(self)
+        check_is_fitted(self, "columns_")
         columns = self._read(X, reset=False)
         self._check_kinds(columns)
         return KnownEntries.of(self.columns_, columns)
@@ -260,7 +260,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):
 
         ``input_features``, by default the names of the training table, must match them.
         """
-        check_is_fitted(self)
+        check_is_fitted(self, "columns_")
         names = _check_feature_names_in(self, input_features)
         pairs = zip(self.columns_, names, strict=True)
         out = [name for state, column in pairs for name in output_names(state, str(column))]
@@ -392,7 +392,7 @@ def read_parts(
 ) -> tuple[list[slice], Iterator[tuple[Array, KnownEntries]]]:
     """Return parts of new rows of at most ``most`` features, and what `read_rows` has of each."""
     for encoder in encoders:
-        check_is_fitted(encoder)
+        check_is_fitted(encoder, "columns_")
     columns = encoders[0]._read(X, reset=False)
     for encoder in encoders:
         encoder._check_kinds(columns)
