@@ -29,8 +29,7 @@ if TYPE_CHECKING:
     from bochner._base.progress import FitProgress, Progress
 
 _FIRST_SECONDS, _MOST_SECONDS = 5.0, 60.0
-"""Shortest and longest interval between two lines in seconds: a short command writes no line, a
-long command one line per minute."""
+"""Shortest and longest interval between two lines in seconds."""
 
 _GROWTH = 0.5
 """Ratio of the interval before the next line to the elapsed time: an hour gives 70 lines."""
@@ -129,8 +128,7 @@ _NO_MODEL = (
     *CSV_ENDINGS, *BINARY_ENDINGS, *COMPRESSIONS, *HTML_ENDINGS,
     ".json", ".jsonl", ".xml", ".md", ".pdf", ".png", ".svg", ".py", ".ipynb",
 )  # fmt: skip
-"""File endings that are rejected for a model file, because a data file, page, picture or program
-was probably named by mistake and would be overwritten."""
+"""File endings that are rejected for a model file: those of data, pages, pictures, programs."""
 
 
 def plain(text: str) -> str:
@@ -216,8 +214,7 @@ _OUTPUTS: Mapping[str, tuple[str, Sequence[str], Sequence[bytes]]] = {
     "picture": ("--plot", PICTURE_ENDINGS, (b"(bochner)", b">bochner<", b"\0bochner")),
     "table": ("--out", CSV_ENDINGS, (b"prediction", b"forecast", b"mean", b"gdpPercap")),
 }
-"""Options and endings of outputs, and marks of those that commands wrote: column names of tables,
-and metadata of other files."""
+"""Options and endings of outputs, and marks of those of commands: column names, metadata."""
 
 
 def check_outputs(outputs: Mapping[str, Path | None], *inputs: Path) -> None:

@@ -43,8 +43,7 @@ _APART = np.log(30.0)
 as noise. If the evidence still increases at that distance, the search continues from there."""
 
 _ALPHA_ERROR = 0.02
-"""Tolerance of log alpha in a search by factorisations: the evidence changes by less than 1e-4
-times the number of features."""
+"""Tolerance of log alpha: the evidence changes by less than 1e-4 times the features."""
 
 N_CHECKS = 128
 """Number of check frequencies. Variances by 256 check features have a relative standard deviation

@@ -222,7 +222,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         Columns of data frames are found by their names. Raises ValueError if columns are missing,
         unexpected, of another kind than at fit, or hold infinite numbers.
         """
-        check_is_fitted(self)
+        check_is_fitted(self, "columns_")
         return self._encoded(self._read(X, reset=False))
 
     def _encoded(self, columns: list[Column]) -> Array:
@@ -239,7 +239,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):
 
     def known(self, X: object) -> KnownEntries:
         """Return the entries of rows as numbers, with masks of missing, new and far entries."""
-        check_is_fitted(self)
+        check_is_fitted(self, "columns_")
         columns = self._read(X, reset=False)
         self._check_kinds(columns)
         return KnownEntries.of(self.columns_, columns)
@@ -249,7 +249,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):
 
         ``input_features``, by default the names of the training table, must match them.
         """
-        check_is_fitted(self)
+        check_is_fitted(self, "columns_")
         names = _check_feature_names_in(self, input_features)
         pairs = zip(self.columns_, names, strict=True)
         out = [name for state, column in pairs for name in output_names(state, str(column))]
@@ -374,7 +374,7 @@ def side_by_side(encoders: Sequence[TableEncoder], X: object) -> Array:
 def read_rows(encoders: Sequence[TableEncoder], X: object) -> tuple[Array, KnownEntries]:
     """Return the features (n, d_out) of new rows, and their `KnownEntries`."""
     for encoder in encoders:
-        check_is_fitted(encoder)
+        check_is_fitted(encoder, "columns_")
     columns = encoders[0]._read(X, reset=False)
     features = joined([encoder._encoded(columns) for encoder in encoders])
     return features, KnownEntries.of(encoders[0].columns_, columns)

@@ -141,8 +141,7 @@ MOST_SCORED = 3000
 """Largest number of scored rows: the standard error of a quantile is below one per cent in rank."""
 
 _FEWEST_OTHERS = 500
-"""Fewest rows for which only these are scored: a 90 per cent quantile has an error of 1.3 in
-rank."""
+"""Fewest rows that are scored alone: a 90 per cent quantile has an error of 1.3 in rank."""
 
 _VARIANCE_LANDMARKS = 500
 """Number of landmarks of variances, whose matrix takes half a megabyte of a model file: log

@@ -245,6 +245,7 @@ class NumberPredictor:
     def predictive(self, rows: NewRows, weight: Array | None = None) -> "RowDistributions":
         """Return the distributions of new targets with weights (n,), by default one."""
         law, targets, parts = self.head.law, self.targets, []
+        square = np.maximum(law.std**2, np.finfo(np.float64).tiny)  # Zero for equal targets
         change, variance = self._far(rows)
 
         def add(places: Chosen, completed: Array, index: Chosen) -> None:
@@ -259,8 +260,8 @@ class NumberPredictor:
             excess = rows.level_excess[places].reshape(-1, *(1,) * (mean.ndim - 1)) * between
             mean = _spread(mean) + change[places][:, None]
             # Of means, the spread beyond ranges is at most that of the scaled targets, one.
-            spreads = variance[places][:, None], np.minimum(variance[places], law.std**-2)[:, None]
-            std, near = (np.sqrt(std**2 + each + excess / law.std**2) for each in spreads)
+            spreads = variance[places][:, None], np.minimum(variance[places], 1.0 / square)[:, None]
+            std, near = (np.sqrt(std**2 + each + excess / square) for each in spreads)
             shares = np.full(index.shape, 1.0 / n_draws)
             of_means = near if np.any(near < std) else None
             part = Predictive(mean, std, shares, law, targets.inverse, targets.slope, of_means)

@@ -23,8 +23,7 @@ from bochner.tables.tree_laws import Line
 from bochner.tables.trees import TreeInputs, Trees
 
 _SIZES = (3, 4)
-"""Numbers of characters of the parts, as in skrub: shorter ones are in most texts, longer in
-few."""
+"""Numbers of characters of the parts, as in skrub: shorter are in most texts, longer in few."""
 
 _N_PLACES = 2**20
 """Places of hashed parts: two of 4,096 stored parts share one in less than half a per cent."""
@@ -57,8 +56,7 @@ _CERTAIN = 2.0
 """Standard errors by which parts must reduce the squared error: random text does in one of 44."""
 
 _LEAST_GAIN = 0.02
-"""Least reduction of the squared error: with one per cent, errors of the final model are
-greater."""
+"""Least reduction of the squared error: one per cent makes the final model worse."""
 
 _MOST_TARGETS = 5
 """Targets, or classes, with which columns are chosen: those of greatest variance."""
