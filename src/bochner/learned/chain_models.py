@@ -340,13 +340,7 @@ class LocallyStationaryModel(AmplitudeModel):
             prior = sparse_envelope(np.full(len(scale), _CENTRE_DEVIATION), _WINDOW_SCARCITY)
             prior = replace(prior, inclusion=np.full(len(scale), _LEAST_ACTIVE))
             return prior.sample(rng, size), prior
-        prior, v = sparse_envelope(scale, _SCARCITY), np.zeros((size, len(scale)))
-        if self.n_envelope:
-            # The first shared amplitude is constant at the start; all other amplitudes must differ.
-            share = max(_LEAST_ACTIVE, 1.0 / len(scale))
-            active = replace(prior, inclusion=np.full(len(scale), share))
-            v[1:] = active.sample(rng, size - 1)
-        return v, prior
+        return np.zeros((size, len(scale))), sparse_envelope(scale, _SCARCITY)
 
     def likelihood(self) -> ConditionallyGaussian:
         if not self.noise:

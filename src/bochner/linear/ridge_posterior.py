@@ -410,7 +410,8 @@ def _variances(
 ) -> tuple[Array, Array]:
     """Return noise variances (t,) and prior variances (t,), by the module's quadratic forms."""
     alpha, check, p = ridge.alpha, features.check_columns, len(ridge.coef)
-    square = float(np.trace(centred.gram[np.ix_(check, check)]))
+    # Rounding makes sums of equal features negative.
+    square = max(float(np.trace(centred.gram[np.ix_(check, check)])), 0.0)
     explained = float(np.sum(cross * projection))
     rounding = limits.NEGLIGIBLE * square + np.finfo(np.float64).tiny
     # Traces of G and G K, and of their products with G.

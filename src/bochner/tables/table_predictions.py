@@ -15,7 +15,7 @@ from bochner._base.registry import register
 from bochner.features.chunks import Indicators
 from bochner.tables.new_rows import NewRows
 from bochner.tables.observations import Chosen
-from bochner.tables.predictive import Pair, Predictive, ScoreLaw
+from bochner.tables.predictive import LEAST_STD, Pair, Predictive, ScoreLaw
 from bochner.tables.weighted_sum import SumOfLaws
 
 TRANSFORMATIONS = ("none", "log", "sqrt", "rank")
@@ -245,7 +245,6 @@ class NumberPredictor:
     def predictive(self, rows: NewRows, weight: Array | None = None) -> "RowDistributions":
         """Return the distributions of new targets with weights (n,), by default one."""
         law, targets, parts = self.head.law, self.targets, []
-        square = np.maximum(law.std**2, np.finfo(np.float64).tiny)  # Zero for equal targets
         change, variance = self._far(rows)
 
         def add(places: Chosen, completed: Array, index: Chosen) -> None:
@@ -260,8 +259,8 @@ class NumberPredictor:
             excess = rows.level_excess[places].reshape(-1, *(1,) * (mean.ndim - 1)) * between
             mean = _spread(mean) + change[places][:, None]
             # Of means, the spread beyond ranges is at most that of the scaled targets, one.
-            spreads = variance[places][:, None], np.minimum(variance[places], 1.0 / square)[:, None]
-            std, near = (np.sqrt(std**2 + each + excess / square) for each in spreads)
+            spreads = variance[places][:, None], np.minimum(variance[places], law.std**-2)[:, None]
+            std, near = (np.sqrt(std**2 + each + excess / law.std**2) for each in spreads)
             shares = np.full(index.shape, 1.0 / n_draws)
             of_means = near if np.any(near < std) else None
             part = Predictive(mean, std, shares, law, targets.inverse, targets.slope, of_means)
@@ -283,7 +282,7 @@ class NumberPredictor:
         if (far := rows.far) is not None:
             changes, rest = far.continued(self._means)
             ends = self.head.law.quantiles(np.array([0.5 - _WITHIN / 2, 0.5 + _WITHIN / 2]))
-            half = np.maximum(0.5 * np.diff(ends)[..., 0], np.finfo(np.float64).tiny)
+            half = np.maximum(0.5 * np.diff(ends)[..., 0], LEAST_STD)
             growth = self.head.growth(far.encoded, far.shifted())
             change[far.rows] = changes.sum(axis=1)
             variance[far.rows] = np.maximum(growth, (rest / half) ** 2)
@@ -381,6 +380,14 @@ class RowDistributions:
         for (rows, _), of_rows in zip(self.parts, values, strict=True):
             joined[rows] = of_rows
         return joined
+
+
+def joined(tables: Sequence[RowDistributions]) -> RowDistributions:
+    """Return the distributions of the rows of several tables."""
+    starts = np.cumsum([0, *(table.n_rows for table in tables)])
+    pairs = zip(starts, tables, strict=False)
+    parts = [(first + rows, law) for first, table in pairs for rows, law in table.parts]
+    return RowDistributions(int(starts[-1]), parts)
 
 
 def expected_error(
