@@ -134,6 +134,7 @@ def read_for(model: Model, options: SimpleNamespace) -> Fresh:
     layout = replace(layout, missing=(*layout.missing, *(options.missing or ())))
     states = {state["name"]: state for state in model.encoder_.columns_}
     text = [name for name, state in states.items() if state["kind"] == "text"]
+    text += [record["id"]] if "id" in record and record["id"] not in states else []
     roles = {record[name] for name in ("weight", "group", "id") if name in record}
     keep = {*states, *target_names(model), *roles} if is_older else set[str]()
     levels = {str(level) for state in states.values()
