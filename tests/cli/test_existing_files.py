@@ -62,6 +62,17 @@ def test_only_files_of_commands_are_replaced(inputs, name, tmp_path, monkeypatch
     assert not list(tmp_path.glob("*.partial"))
 
 
+@pytest.mark.parametrize("header", ["actual,prediction", "prediction,my comment", "t,forecast,b"])
+@pytest.mark.parametrize("name", ["predict", "explain", "effect", "forecast"])
+def test_tables_with_columns_of_others_are_kept(inputs, name, header, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    path = tmp_path / inputs[name][-1]
+    path.write_text(precious := header + ",mine\n1,2,3,4\n")
+    refused = bochner(*inputs[name])
+    assert (refused.exit_code, path.read_text()) == (2, precious)
+    assert "that bochner wrote" in refused.stderr
+
+
 def test_an_interrupted_demo_ends(tmp_path, monkeypatch):
     monkeypatch.setattr("bochner.cli.fitting.fit_table", interrupt)
     result = bochner("demo", "--out", tmp_path)

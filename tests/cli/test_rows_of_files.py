@@ -42,6 +42,22 @@ def test_rows_without_target_are_left_out_and_predicted(tmp_path, frame):
     assert result.exit_code == 0, result.output
 
 
+def test_levels_of_the_fit_are_no_labels_of_sums(tmp_path):
+    levels = ["low", "mid", "high", "Mean"]
+    fitted(tmp_path, table(60).drop(columns="y").assign(level=levels * 15, y=np.arange(60.0) % 7))
+    path = write(table(60)[:4].drop(columns="y").assign(level=levels), tmp_path / "p.csv")
+    result = bochner("predict", tmp_path / "m.bochner", path)
+    assert (result.exit_code, len(result.stdout.splitlines())) == (0, 5), result.output
+
+
+@pytest.mark.parametrize("ids", [["007", "1.10", "", "1E5"], ["a-1", "2021-01-01", "(5)", "9"]])
+def test_ids_of_later_files_are_written_as_they_are(tmp_path, ids):
+    fitted(tmp_path, table(60).assign(key=np.arange(1000, 1060)), "--id", "key")
+    path = write(table(60)[:4].assign(key=ids), tmp_path / "p.csv")
+    result = bochner("predict", tmp_path / "m.bochner", path)
+    assert [line.split(",")[0] for line in result.stdout.splitlines()] == ["key", *ids]
+
+
 def test_a_file_without_any_target_is_refused(tmp_path):
     path = write(table(30).assign(y=""), tmp_path / "t.csv")
     message = refusal(tmp_path, "fit", path, "--target", "y", "--out", tmp_path / "m.bochner")

@@ -294,6 +294,24 @@ def test_totals_are_left_out(tmp_path):
     assert len(read_text(tmp_path, text(total), skip=0).frame) == len(plain.rows) + 2
 
 
+@pytest.mark.parametrize(("word", "method"), [
+    ("Average", "mean"), ("Total", "sum"), ("Max", "max"), ("Median", "median"),
+])  # fmt: skip
+def test_complete_rows_with_the_word_of_a_sum_are_rows(tmp_path, word, method):
+    rng = np.random.default_rng(0)
+    for n_rows in (4, 30, 500):
+        frame = pd.DataFrame({"grade": rng.permutation(["low", "high"] * (n_rows // 2)),
+                              "x": rng.normal(size=n_rows).round(3)})  # fmt: skip
+        last = [word, round(getattr(frame["x"], method)(), 3)]
+        total = pd.concat([frame, pd.DataFrame([last], columns=frame.columns)])
+        assert len(read_text(tmp_path, total.to_csv(index=False)).frame) == n_rows
+        level = pd.concat([frame, pd.DataFrame([[word, 0.123]], columns=frame.columns)])
+        assert len(read_text(tmp_path, level.to_csv(index=False)).frame) == n_rows + 1
+    distinct = "grade,x\nlow,1.5\nmid,2.5\nhigh,3.5\n" + f"{word},2.25\n"
+    assert len(read_text(tmp_path, distinct).frame) == 3
+    assert len(read_text(tmp_path, distinct, levels=[word]).frame) == 4
+
+
 def test_words_in_columns_of_numbers_are_a_remark(tmp_path):
     plain = PLAIN["sensor"]
     noted = [*plain.rows, ["note", "by hand", "in mm", ""]]
@@ -304,7 +322,9 @@ def test_words_in_columns_of_numbers_are_a_remark(tmp_path):
 
 
 def test_levels_are_no_totals(tmp_path):
-    rows = [[("small", "average", "large", "average")[i % 4], f"{i}.5"] for i in range(24)]
+    rows = [
+        [("small", "average", "large", "average")[i % 4], f"{i}.5" * (i < 23)] for i in range(24)
+    ]
     assert len(read_text(tmp_path, text(Plain(["size", "x"], rows, []))).frame) == 24
 
 

@@ -88,6 +88,9 @@ def test_the_order_is_noted_with_an_entry_that_shows_it(tmp_path):
 RISING = ["5/1/2021", "2/2/2021", "1/3/2021", "4/4/2021", "3/5/2021"]
 
 
+MONTHS = [f"1/{i % 12 + 1}/{2018 + i // 12}" for i in range(1, 30)]
+
+
 def swapped(entry):
     return re.sub(r"(\d+)/(\d+)/", r"\2/\1/", entry)
 
@@ -104,6 +107,10 @@ AMBIGUOUS = "'a' has days and months in an order that no entry shows: "
         # the rows are in the order of time
         (column(*RISING, delimiter=","), "day", "rise from row to row"),
         (column(*[swapped(entry) for entry in RISING]), "month", "rise from row to row"),
+        # the dates have equal distances
+        (column(*MONTHS, delimiter=","), "day", "equal distances"),
+        (column(*map(swapped, MONTHS)), "month", "equal distances"),
+        (column(*MONTHS[::-1], *MONTHS, delimiter=","), "day", "equal distances"),
         # custom
         (column("1.2.2021", "3.1.2021", delimiter=","), "day", "the usual order with '.'"),
         (column("1-2-2021", "3-1-2021", delimiter=","), "day", "the usual order with '-'"),

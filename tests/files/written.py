@@ -19,10 +19,12 @@ def column(*entries, name="a", other="b", delimiter=";"):
     return "\n".join(delimiter.join(row) for row in rows) + "\n"
 
 
-def read_text(folder, text, *, keep=(), text_columns=(), layout=None, name="t.csv", **options):
+def read_text(
+    folder, text, *, keep=(), text_columns=(), levels=(), layout=None, name="t.csv", **options
+):
     """What is read from a file with this text."""
     path = write(folder, name, text)
-    return read(path, layout or ReadOptions(**options), text=text_columns, keep=keep)
+    return read(path, layout or ReadOptions(**options), text=text_columns, keep=keep, levels=levels)
 
 
 def refusal(folder, text, error=InputError, **options):

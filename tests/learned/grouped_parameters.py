@@ -3,19 +3,14 @@
 from dataclasses import fields, replace
 
 from bochner import SimilarityFeatures
-from bochner.learned import Chains, ExactInference, LearnedEnvelope
+from bochner.learned import Chains, ExactInference
 
 
 def grouped(**parameters):
-    """Parameters of a model, with fields of ``Chains`` and a number of shared amplitudes."""
+    """Parameters of a model, with fields of ``Chains``."""
     chains = {
         each.name: parameters.pop(each.name) for each in fields(Chains) if each.name in parameters
     }
-    n_shared = parameters.pop("n_shared", None)
-    if n_shared is not None:
-        constant = parameters.get("envelope") == "constant"
-        amplitudes = "constant" if constant else "cosines"
-        parameters["envelope"] = LearnedEnvelope(amplitudes, n_shared, noise=not constant)
     return {"chains": Chains(**chains), **parameters} if chains else parameters
 
 

@@ -54,7 +54,7 @@ CASES = {
     "joint pairs": lambda: (classifier(sampler=papers.bank.SAMPLER), Y > 0),
     "three classes": lambda: (classifier(structure="dense"), THREE),
     "varying noise": lambda: (modulated(structure="sparse", trend=1), Y),
-    "modulated classes": lambda: (modulated_classifier(structure="dense", n_shared=2), Y > 0),
+    "modulated classes": lambda: (modulated_classifier(structure="dense"), Y > 0),
     "paper's classes": lambda: (modulated_classifier(sampler=papers.gabasr.sampler(2)), Y > 0),
     "two chains": lambda: (regressor(structure="sparse", n_chains=2), Y),
 }

@@ -81,7 +81,6 @@ def test_bad_parameters_are_refused(make, parameters, error, message):
     [
         ({"envelope": "flat"}, ValueError, "envelope must be one of 'learned', .*, got 'flat'"),
         ({"envelope": True}, TypeError, "envelope must be one of"),
-        ({"envelope": LearnedEnvelope(n_shared=9)}, ValueError, "most n_frequencies=8, .* got 9"),
         ({"sampler": papers.bank.SAMPLER, "structure": "sparse"}, ValueError, "structure='dense'"),
     ],
     ids=str,
@@ -99,8 +98,7 @@ def test_bad_envelopes_are_refused(make, parameters, error, message):
         (lambda: Chains(thin=0), "thin must be at least 1"),
         (lambda: Chains(thin="all"), "thin must be an integer, got 'all'"),
         (lambda: LearnedEnvelope("waves"), "amplitudes must be one of 'cosines', .*got 'waves'"),
-        (lambda: LearnedEnvelope(n_shared=0), "n_shared must be .*, got 0"),
-        (lambda: LearnedEnvelope("windows", n_shared=2), "leave out n_shared"),
+        (lambda: LearnedEnvelope(noise="no"), "noise must be True or False, got 'no'"),
     ],
 )
 def test_objects_of_parameters_refuse_wrong_fields(make, message):

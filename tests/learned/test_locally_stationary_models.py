@@ -45,11 +45,9 @@ def assert_same_chain(model, bank):
     ],
     ids=str,
 )
-@pytest.mark.parametrize("n_shared", [None, 2])
-def test_with_a_constant_envelope_it_is_bank(parameters, n_shared):
-    """Constant amplitudes are not shared: a grid of them is the same frequencies."""
+def test_with_a_constant_envelope_it_is_bank(parameters):
     parameters = {**SHORT, **parameters}
-    model = modulated(**parameters, n_shared=n_shared, envelope="constant").fit(X, Y, WEIGHT)
+    model = modulated(**parameters, envelope="constant").fit(X, Y, WEIGHT)
     bank = LearnedKernelRegressor(**grouped(**parameters)).fit(X, Y, WEIGHT)
     assert_same_chain(model, bank)
     for found, expected in zip(
@@ -76,8 +74,8 @@ def some_model(**parameters):
 
 @pytest.fixture(
     scope="module",
-    params=[{}, {"n_shared": 2}, {"structure": "sparse", "trend": 1}, {"envelope": "windows"}],
-    ids=["matched", "grid", "sparse with a trend", "windows"],
+    params=[{}, {"structure": "sparse", "trend": 1}, {"envelope": "windows"}],
+    ids=["matched", "sparse with a trend", "windows"],
 )
 def model(request):
     with pytest.warns():  # so few draws have not converged

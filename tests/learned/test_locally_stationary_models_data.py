@@ -24,7 +24,6 @@ TABLES = {
 VARIANTS = {
     "learned": {},
     "float32": {"dtype": "float32", "structure": "sparse"},
-    "grid": {"n_shared": 2},
     "hmc": {"sampler": "hmc", "structure": "sparse"},
     "printed": {"sampler": gabasr.sampler(2)},
 }

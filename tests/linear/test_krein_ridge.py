@@ -215,3 +215,12 @@ def test_a_tolerance_that_zero_weights_have_is_refused(tol):
 def test_poor_features_of_polynomials_name_better_ones():
     with pytest.warns(UserWarning, match="PolynomialCountSketch has features of polynomials"):
         KreinRidge(kernels.Polynomial(3), 32, random_state=0).fit(X, Y)
+
+
+@pytest.mark.parametrize("seed", range(1, 4))
+def test_equal_rows_have_no_negative_variances(seed):
+    rows = np.full((3, 1), np.random.default_rng(seed).normal())
+    given = {"n_components": 64, "alpha": "evidence", "fit_intercept": True}
+    model = KreinRidge("laplacian", **given, random_state=0).fit(rows, np.ones(3))
+    law = model.posterior_.law
+    assert min(law.noise_variance.min(), law.prior_variance.min()) >= 0.0

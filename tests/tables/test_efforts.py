@@ -10,7 +10,7 @@ from bochner import TableClassifier, TableRegressor
 from bochner._base.progress import silent
 from bochner.tables import learner as learners
 from bochner.tables import tree_growth, tree_laws
-from bochner.tables.fit_plan import EFFORTS, Effort, FitPlan
+from bochner.tables.fit_plan import EFFORTS, Effort, FitPlan, InputCounts
 from bochner.tables.kernel_laws import KernelLaw
 from bochner.tables.learner import Learner
 from bochner.tables.observations import Observations
@@ -26,14 +26,16 @@ def sizes(effort):
 
 @pytest.mark.parametrize("n_rows", [300, 10_000, 1_000_000])
 def test_a_long_limit_changes_nothing(n_rows):
-    assert sizes(DEFAULT.within(1e6, n_rows, 10, 8, RATE)) == sizes(DEFAULT)
+    assert sizes(DEFAULT.within(1e6, n_rows, InputCounts(10, 10), 8, RATE)) == sizes(DEFAULT)
 
 
 @pytest.mark.parametrize("n_rows", [300, 5000, 50_000])
 @pytest.mark.parametrize("n_columns", [3, 500])
 def test_sizes_grow_with_the_limit_and_stay_useful(n_rows, n_columns):
     limits = [1e-9, 1.0, 3.0, 10.0, 30.0, 100.0]
-    found = [sizes(DEFAULT.within(limit, n_rows, n_columns, 8, RATE)) for limit in limits]
+    found = [
+        sizes(DEFAULT.within(limit, n_rows, InputCounts(n_columns, 3), 8, RATE)) for limit in limits
+    ]
     assert_array_equal(found, np.maximum.accumulate(found))
     assert found[0][0] == 200
     assert min(size[3] for size in found) >= 200
@@ -44,17 +46,21 @@ def test_landmarks_do_not_fall_with_rows():
     """As many landmarks for very many rows, whose time is that of passes."""
     assert [DEFAULT.landmarks(n) for n in (16_500, 16_501, 10**6, 10**8)] == [0] + 3 * [4000]
     assert EFFORTS["quick"].landmarks(10**6) == 1500
-    limited = DEFAULT.within(30.0, 10**6, 20, 8, RATE)
+    limited = DEFAULT.within(30.0, 10**6, InputCounts(20, 20), 8, RATE)
     m = limited.landmarks(10**6)
     assert m == limited.n_landmarks < 4000
     # The products of all rows would take longer than the limit allows.
     assert 4.0 * m**2 * 10**6 > 0.35 * 30.0 * RATE
-    assert DEFAULT.within(30.0, 10**6, 200, 8, RATE).n_landmarks < m
+    assert DEFAULT.within(30.0, 10**6, InputCounts(200, 200), 8, RATE).n_landmarks < m
+    # Loops read levels as one code.
+    assert DEFAULT.within(30.0, 10**6, InputCounts(200, 20), 8, RATE).n_landmarks == m
 
 
 def test_the_rest_of_a_limit_decides_the_landmarks():
     """What is left of a limit after the search decides the landmarks again."""
-    found = [DEFAULT.sizes_within(s, 10**6, 20, RATE)[1] for s in (1.0, 20.0, 60.0, 1e4)]
+    found = [
+        DEFAULT.sizes_within(s, 10**6, InputCounts(20, 20), RATE)[1] for s in (1.0, 20.0, 60.0, 1e4)
+    ]
     assert found == sorted(found)
     assert (found[0], found[-1]) == (200, 4000)
     assert 200 < found[1] < found[2]
@@ -84,7 +90,7 @@ def test_boosting_ends_within_the_limit(monkeypatch):
         laws = learner._trees(plan, columns, None, None, rng, rate)
         return np.array(counts), process_time() - began, laws
 
-    trees(1e30, 1e-3, 1)  # Loops may be compiled
+    trees(1e30, 60.0, 1)  # Compiles the loops
     for n_targets in (1, 10):
         counts, seconds, laws = trees(1e30, 0.5, n_targets)
         assert seconds < 1.5  # Errors of stages come after the trees

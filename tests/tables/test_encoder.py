@@ -17,6 +17,7 @@ from sklearn.utils import estimator_checks
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from bochner import TableRegressor
+from bochner.tables import encoder as encoder_module
 from bochner.tables.encoder import TableEncoder
 from bochner.tables.level_means import Removal
 
@@ -421,6 +422,17 @@ class TestState:
         np.testing.assert_array_equal(TableEncoder().fit_transform(objects), from_frame)
         np.testing.assert_array_equal(TableEncoder().fit_transform(objects.tolist()), from_frame)
         assert TableEncoder().fit(objects).get_feature_names_out()[0] == "x0"
+
+    def test_many_rows_have_fewer_features_of_levels(self, monkeypatch):
+        """The others have means of the target; two columns of text share the features."""
+        monkeypatch.setattr(encoder_module, "_MOST_OF_LEVELS", 200 * 24)
+        rng = np.random.default_rng(0)
+        frame = pd.DataFrame({name: rng.choice(list("abcdefghijklmnop"), 200) for name in "st"})
+        y = (frame["s"] < "h") + 0.1 * rng.normal(size=200)
+        first, second = TableEncoder().fit(frame, y).columns_
+        assert [len(state["levels"]) for state in (first, second)] == [12, 12]
+        counts = frame["s"].value_counts()
+        assert counts[first["levels"]].min() >= counts[list(first["means"])].max()
 
     def test_polars_and_pandas_agree(self):
         polars = pytest.importorskip("polars")

@@ -104,12 +104,18 @@ def test_task(values, task):
         ([datetime.date(2020, 1, 1), datetime.date(2020, 1, 2)], ["dates", "another target"]),
         ([1, "x"], ["mixture", "row 1: 1, row 2: 'x'"]),
         (["1.5", "2.5", "?"], ["mixture", "row 1: '1.5', row 3: '?'"]),
+        (["1", "2", "2b"], ["mixture", "If these are classes, use --task classification"]),
     ],
 )
 def test_targets_without_a_task(values, parts):
     message = refusal(infer_task, pd.Series(values, name="y", dtype=object))
     for part in ["'y'", *parts]:
         assert part in message
+
+
+@pytest.mark.parametrize("values", [["1", "2", "2b"], ["A", "1"], ["inf", "x"], ["1.5", "n/a"]])
+def test_any_texts_are_classes_if_the_task_is_stated(values):
+    check_target(pd.Series(values * 2, name="y", dtype=object), "classification")
 
 
 @pytest.mark.parametrize(

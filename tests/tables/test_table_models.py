@@ -83,6 +83,28 @@ def test_targets_that_do_not_suit(models, y, message):
 
 
 @pytest.mark.thorough
+def test_many_rows_are_predicted_in_parts_alike(monkeypatch):
+    """Gaps, new levels and numbers out of range included, and weights of new targets."""
+    frame, y = shop()
+    new = shop(90, seed=1)[0].assign(area=np.linspace(-50.0, 400.0, 90))
+    new.loc[::7, "kind"], new.loc[::5, "noise"] = "castle", np.nan
+    number = TableRegressor(effort="quick", random_state=0).fit(frame, y)
+    classes = TableClassifier(effort="quick", random_state=0).fit(frame, y > np.median(y))
+    kinds = {"sample_weight": np.linspace(0.5, 2.0, 90)}, {"return_std": True}, {}
+
+    def answers():
+        ends = number.predict_interval(new, **kinds[0])
+        means = [number.predict(new, **kind) for kind in kinds]
+        return [*ends, *means, number.sample(new, 3, random_state=0), classes.predict_proba(new)]
+
+    expected = answers()
+    monkeypatch.setattr(type(number)._parts, "__defaults__", (160,))
+    monkeypatch.setattr(TableRegressor._weighted, "__defaults__", (160,))
+    assert len(number._parts(new)[0]) > 3
+    for one, other in zip(answers(), expected, strict=True):
+        np.testing.assert_allclose(one, other, rtol=1e-12)
+
+
 def test_a_sum_of_laws_has_intervals_that_hold_and_says_its_error(tmp_path):
     """Pooled over tables, on rows that were not there: coverage, and the error it expects."""
     inside, expected, found = [], [], []

@@ -60,6 +60,9 @@ def test_the_features_of_a_text_depend_on_it_alone():
     np.testing.assert_array_equal(again.transform(X.iloc[order]), of_fit[order])
     alone = np.vstack([encoder.transform(X.iloc[[row]]) for row in range(5)])
     np.testing.assert_allclose(alone, of_fit[:5], atol=1e-6)
+    long = "engineer of roads " * 1200  # Its first 20,000 characters are split
+    cut = encoder.transform(pd.DataFrame({"title": [long, long[:20_000] + " xyz"], "age": 30.0}))
+    np.testing.assert_array_equal(cut[0], cut[1])
     empty = encoder.transform(pd.DataFrame({"title": [None, "ωξψ"], "age": [30.0, 30.0]}))
     np.testing.assert_array_equal(empty[:, :31], np.tile([1.0, *[0.0] * 30], (2, 1)))
 

@@ -36,6 +36,18 @@ def test_inverses_and_slopes(name, y):
     assert_allclose(transformation.inverse(far), 1e3 * y.max(), rtol=1e-6)
 
 
+@pytest.mark.parametrize("name", ["none", "auto", "rank"])
+@pytest.mark.parametrize("value", [3.0, 0.0])
+def test_equal_targets_are_predicted_without_spread(name, value, tmp_path):
+    X = RNG.normal(size=(30, 2))
+    model = TableRegressor(transformation=name, **QUICK).fit(X, np.full(30, value))
+    new = np.vstack([X[:3], 50.0 * X[:1], np.full(2, np.nan)])
+    for found in (model, round_trip(model, tmp_path)):
+        mean, std = found.predict(new, return_std=True)
+        assert_allclose(np.column_stack([mean, *found.predict_interval(new)]), value)
+        assert_allclose(std, 0.0)
+
+
 def test_ranks_are_normal_quantiles():
     y = np.arange(1.0, 101.0)
     found = Transformation.of("rank", y)(y)

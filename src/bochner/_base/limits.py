@@ -56,5 +56,4 @@ LARGEST_TARGET: Final = 1e100
 times a weight of `LARGEST_WEIGHT`, summed over rows, remains a normal float."""
 
 LARGEST_WEIGHT: Final = 1e50
-"""Largest weight of a row, and inverse of the smallest that is not zero: weights are squared, and
-multiply squares of targets."""
+"""Largest weight of a row, and inverse of the smallest positive one: weights are squared."""

@@ -123,7 +123,8 @@ def _explain_column(model: TableModel, options: SimpleNamespace) -> None:
         with replacing(options.plot) as file:
             effect.plot().figure_.savefig(file, format=form, dpi=RASTER_DPI, metadata=about)
     if options.out is not None:
-        write_csv(effect.to_frame(), options.out)
+        inputs = [state["name"] for state in model.encoder_.columns_]
+        write_csv(effect.to_frame(), options.out, inputs=inputs)
     if options.as_json:
         points = effect.to_frame().to_json(orient="records", date_format="iso")
         write_json({"model": str(options.model), "effect": json.loads(points)})

@@ -134,9 +134,13 @@ def read_for(model: Model, options: SimpleNamespace) -> Fresh:
     layout = replace(layout, missing=(*layout.missing, *(options.missing or ())))
     states = {state["name"]: state for state in model.encoder_.columns_}
     text = [name for name, state in states.items() if state["kind"] == "text"]
+    text += [record["id"]] if "id" in record and record["id"] not in states else []
     roles = {record[name] for name in ("weight", "group", "id") if name in record}
     keep = {*states, *target_names(model), *roles} if is_older else set[str]()
-    table_read = read(path, layout, text=text, keep=keep, optional=target_names(model))
+    levels = {str(level) for state in states.values()
+              for level in (*state.get("levels", ()), *state.get("means", ()))}  # fmt: skip
+    levels |= set(map(str, getattr(model, "classes_", ())))
+    table_read = read(path, layout, text, keep, target_names(model), levels)
     expected_names = {*states, *target_names(model), *record.get("dropped", []), *roles}
     columns = list(table_read.frame.columns)
     unknown = [(name, "") for name in columns if name not in expected_names]

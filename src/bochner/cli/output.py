@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import csv
 import json
 import os
+import re
 import sys
 import warnings
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from io import TextIOWrapper
 from pathlib import Path
@@ -29,8 +31,7 @@ if TYPE_CHECKING:
     from bochner._base.progress import FitProgress, Progress
 
 _FIRST_SECONDS, _MOST_SECONDS = 5.0, 60.0
-"""Shortest and longest interval between two lines in seconds: a short command writes no line, a
-long command one line per minute."""
+"""Shortest and longest interval between two lines in seconds."""
 
 _GROWTH = 0.5
 """Ratio of the interval before the next line to the elapsed time: an hour gives 70 lines."""
@@ -129,8 +130,7 @@ _NO_MODEL = (
     *CSV_ENDINGS, *BINARY_ENDINGS, *COMPRESSIONS, *HTML_ENDINGS,
     ".json", ".jsonl", ".xml", ".md", ".pdf", ".png", ".svg", ".py", ".ipynb",
 )  # fmt: skip
-"""File endings that are rejected for a model file, because a data file, page, picture or program
-was probably named by mistake and would be overwritten."""
+"""File endings that are rejected for a model file: those of data, pages, pictures, programs."""
 
 
 def plain(text: str) -> str:
@@ -216,8 +216,7 @@ _OUTPUTS: Mapping[str, tuple[str, Sequence[str], Sequence[bytes]]] = {
     "picture": ("--plot", PICTURE_ENDINGS, (b"(bochner)", b">bochner<", b"\0bochner")),
     "table": ("--out", CSV_ENDINGS, (b"prediction", b"forecast", b"mean", b"gdpPercap")),
 }
-"""Options and endings of outputs, and marks of those that commands wrote: column names of tables,
-and metadata of other files."""
+"""Options and endings of outputs, and marks of those of commands: column names, metadata."""
 
 
 def check_outputs(outputs: Mapping[str, Path | None], *inputs: Path) -> None:
@@ -295,8 +294,30 @@ def without_formulas(frame: pd.DataFrame) -> pd.DataFrame:
     return escaped
 
 
-def write_csv(frame: pd.DataFrame, path: Path | None, *, is_safe: bool = False) -> None:
-    """Write a table as CSV, or with tabs for .tsv, to a file or to standard output."""
+_OF_COMMANDS = re.compile(r"(?:.+_)?(?:prediction|forecast|mean|lower|upper|q[\d.]+)|p_.+")
+"""Names of columns that commands write in addition to columns of their input."""
+
+
+def _refuse_foreign(path: Path, delimiter: str, names: Collection[str]) -> None:
+    """Raise InputError if an existing table has a column that no command would write there."""
+    with path.open(encoding="utf-8", errors="replace", newline="") as file:
+        header = next(csv.reader(file, delimiter=delimiter), [])
+    foreign = [name for name in header if not {name, name[1:]} & {*names}]
+    if named := [name for name in foreign if not _OF_COMMANDS.fullmatch(name)]:
+        raise InputError(
+            f"{path} exists, and is no table that bochner wrote from this input, which has no "
+            f"column {named[0]!r:.60}: name another file, or delete it."
+        )
+
+
+def write_csv(
+    frame: pd.DataFrame, path: Path | None, *, is_safe: bool = False, inputs: Collection[str] = ()
+) -> None:
+    """Write a table as CSV, or with tabs for .tsv, to a file or to standard output.
+
+    A file is replaced only if its columns are among those of the table, of the ``inputs`` and of
+    commands.
+    """
     if is_safe:
         frame = without_formulas(frame)
     if path is None or is_standard_output(path):
@@ -304,8 +325,11 @@ def write_csv(frame: pd.DataFrame, path: Path | None, *, is_safe: bool = False) 
             sys.stdout.reconfigure(encoding="utf-8")  # As in files
         frame.to_csv(sys.stdout, index=False)
         return
+    delimiter = "\t" if path.suffix.lower() == ".tsv" else ","
+    if path.exists():
+        _refuse_foreign(path, delimiter, {*map(str, frame.columns), *inputs})
     with replacing(path) as file:
-        frame.to_csv(file, index=False, sep="\t" if path.suffix.lower() == ".tsv" else ",")
+        frame.to_csv(file, index=False, sep=delimiter)
 
 
 def write_json(record: Mapping[str, object]) -> None:

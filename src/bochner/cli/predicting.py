@@ -146,7 +146,8 @@ def predict_table(options: SimpleNamespace) -> None:
     fresh = read_for(model, options)
     predicted = _predictions(model, fresh.features, level, options)
     predictions = pd.concat([_kept(model, fresh, options.keep, predicted), predicted], axis=1)
-    write_csv(predictions, out, is_safe=options.safe_csv)
+    inputs = list(map(str, fresh.frame.columns))
+    write_csv(predictions, out, is_safe=options.safe_csv, inputs=inputs)
     messages = Console(stderr=True, soft_wrap=True)
     if out is not None and not is_standard_output(out):
         messages.print(plain_text(f"Table  {out}: {counted(len(predictions), 'row')}"))

@@ -27,8 +27,7 @@ from bochner.comparison.verdict import (
 from bochner.tables.sensitivity import VarianceShares
 
 _FEWEST_SHOWN, _MOST_SHOWN, _LEAST_SHARE = 3, 10, 0.005
-"""Smallest and largest number of listed columns, by decreasing importance, and the share of the
-variance below which further columns are only counted."""
+"""Numbers of listed columns, and share of the variance below which more are only counted."""
 
 _SHOWN_PAIRS = 4
 """Number of listed pairs of columns, by decreasing share."""

@@ -34,8 +34,7 @@ if TYPE_CHECKING:
 
 _LONGEST = 3  # Largest number of times of a calendar per row, as gaps of years have no use
 _OFF_GRID = 0.2
-"""Largest distance of two times from a number of steps, in steps: months of decimal years with two
-digits are a tenth of a step off."""
+"""Largest distance from a number of steps: decimal years of two digits are a tenth off."""
 
 _MOST_ORIGINS = 3
 """Number of origins; each takes one fit, so the comparison takes at most three times as long."""
@@ -296,8 +295,7 @@ class SeriesForecast:
 
 
 _N_PATHS = 1_000
-"""Number of joint draws for sums and means of a forecast: ends of 90 % intervals then have an error
-of a fifteenth of a standard deviation."""
+"""Joint draws for sums and means: an error of a fifteenth of a deviation at 90 % ends."""
 
 MOST_COMPARED = 20
 """Largest number of series that are also backtested, selected evenly from all series."""

@@ -36,8 +36,7 @@ if TYPE_CHECKING:
 
 
 _MOST_OF_A_NAME = 10
-"""Most rows with one entry of a column that was left out as an identifier: an entry of more rows is
-a remark such as "none"."""
+"""Most rows with one entry of an identifier; an entry of more rows is a remark such as "none"."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)

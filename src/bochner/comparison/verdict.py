@@ -36,8 +36,7 @@ LEAST_PAIR = 0.01
 """Smallest share of the variance for which a pair of columns is listed or drawn."""
 
 _LESS_THAN_ALL, _MORE_THAN_ALL = 0.8, 1.05
-"""Sums of shares outside this range are explained in a sentence: the sum is about one for
-independent columns without interactions."""
+"""Sums of shares outside this range are explained: independent columns have about one."""
 
 _CERTAIN = 2.0
 """Number of standard errors beyond which a difference is significant at the 5 % level."""

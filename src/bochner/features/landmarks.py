@@ -180,7 +180,7 @@ def candidate_rows(
 def landmark_features(kernel: Any, landmarks: Array, lower: Array, X: Array) -> Array:
     """Return the landmark features (q, n) of rows ``X`` (n, d), by a solve with ``lower``."""
     greatest = float(lower.max())
-    values = cleared(kernel(landmarks, X), greatest**2)
+    values = cleared(kernel(landmarks, X), greatest * greatest)
     return cleared(solve_triangular(lower, values, lower=True, check_finite=False), greatest)
 
 

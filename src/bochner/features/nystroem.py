@@ -73,7 +73,7 @@ class KernelFeatures(
 
     def transform(self, X: MatrixLike) -> Floats:
         """Return the features (n, ``len(signature_)``) of rows (n, d), in float32 if ``X`` is."""
-        check_is_fitted(self)
+        check_is_fitted(self, "signature_")
         rows = validated(self, X, dtype=FLOATS, reset=False)
         with np.errstate(over="ignore", invalid="ignore"):
             features = self._features(rows).astype(rows.dtype, copy=False)
@@ -288,7 +288,7 @@ class AsymmetricNystroem(KernelFeatures):
 
     def transform_right(self, Y: MatrixLike) -> Floats:
         """Return the features (n, ``n_components_``) of rows (n, d2) of the right argument."""
-        check_is_fitted(self)
+        check_is_fitted(self, "signature_")
         rows = check_rows_given(Y, "Y", dtype=FLOATS)
         dim = self.landmarks_right_.shape[1]
         if rows.shape[1] != dim:

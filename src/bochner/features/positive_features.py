@@ -185,7 +185,7 @@ class PositiveFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
 
     def transform_right(self, Y: MatrixLike) -> Floats:
         """Return the features (n2, n_features) of keys (n2, d), in float32 if ``Y`` is."""
-        check_is_fitted(self)
+        check_is_fitted(self, "log_scale_")
         keys = self._checked_keys(Y)
         return _exponential(self.frequencies_.log_features_right(keys) - self._tops[1], keys.dtype)
 
@@ -212,7 +212,7 @@ class PositiveFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
         return self.frequencies_.attention(queries, keys, values)
 
     def _checked_queries(self, X: MatrixLike) -> Floats:
-        check_is_fitted(self)
+        check_is_fitted(self, "log_scale_")
         checked: Floats = validated(self, X, dtype=FLOATS, reset=False)
         return checked
 

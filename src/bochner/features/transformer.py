@@ -220,7 +220,7 @@ class FourierFeatures(
 
         Rows are dense or CSR. A symmetric kernel has the same features as :meth:`transform`.
         """
-        check_is_fitted(self)
+        check_is_fitted(self, "signature_")
         return self._right(self._checked_right(Y))
 
     def gram(self, X: MatrixLike, Y: MatrixLike | None = None) -> Floats:
@@ -234,7 +234,7 @@ class FourierFeatures(
         return self.frequencies_.right.map_rows(Y)[:, : self.n_components]
 
     def _checked(self, X: Any) -> Any:
-        check_is_fitted(self)
+        check_is_fitted(self, "signature_")
         X = validated(self, X, accept_sparse="csr", dtype=self.dtype or FLOATS, reset=False)
         if self._region is None and isinstance(self.kernel_, Kernel):
             self.kernel_.check_inputs(X)

@@ -130,9 +130,11 @@ def _open_order(column: TextColumn, decided: Mapping[str, str], is_local: bool) 
         other = next(name for name, some in decided.items() if some == order)
         return order, f"as in {other!r:.60}"
     dates: LocalDates = column.memo["dates"]
-    rising = dates.rising()
-    if len(rising) == 1:
-        return rising[0], "because the dates then rise from row to row"
+    for orders, words in (
+        (dates.rising(), "rise from row to row"), (dates.regular(), "have equal distances"),
+    ):  # fmt: skip
+        if len(orders) == 1:
+            return orders[0], f"because the dates then {words}"
     mark = dates.form.matches[0]["mark"]
     if mark != "/":
         return "dayfirst", f"the usual order with {mark!r}"

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from bochner._base.names import brief, nearest
 from bochner.files.errors import InputError
-from bochner.files.headings import LOOKED_AT, NUMERIC, TEXT, Rows, column_of, kind
+from bochner.files.headings import LOOKED_AT, NUMBER, NUMERIC, TEXT, Rows, column_of, kind
 from bochner.files.read_options import ReadOptions
 
 if TYPE_CHECKING:
@@ -28,12 +28,14 @@ _GAPS, _FULL = 0.5, 0.9
 """Least share of gaps in a column of labels, and of entries in another column."""
 
 _SUMMARY = re.compile(
-    r"\W*(?:grand |sub)?(?:totals?|sums?|summe|gesamt|totaux|somme|totale|average|avg|mean|"
-    r"durchschnitt|mittelwert|moyenne|media|median|min(?:imum)?|max(?:imum)?|std(?:ev)?|count|"
-    r"合計|合计|平均)\W*",
+    r"\W*(?:grand |sub)?(?:(?P<sum>totals?|sums?|summe|gesamt|totaux|somme|totale|合計|合计)|"
+    r"(?P<mean>average|avg|mean|durchschnitt|mittelwert|moyenne|media|平均)|(?P<median>median)|"
+    r"(?P<min>min(?:imum)?)|(?P<max>max(?:imum)?)|(?P<std>std(?:ev)?)|(?P<count>count))\W*",
     re.IGNORECASE,
 )
-"""Labels of a row of sums or means."""
+"""Labels of a row of sums or means, in groups with the names of methods of pandas."""
+
+_SPREAD = 0.02  # Most rounding of a sum or mean, in ranges of its column
 
 _SUBTOTAL = re.compile(r"(?:sub)?totals?\b.+|.+\b(?:sub)?totals?")
 """Labels of sums of blocks of rows."""
@@ -49,10 +51,15 @@ _REMARK = re.compile(
 """Remarks below a table."""
 
 
-def without_extra_rows(columns: Columns) -> tuple[Columns, tuple[str, ...]]:
-    """Return columns without rows of names, remarks, sums or means, and notes on these rows."""
+def without_extra_rows(
+    columns: Columns, levels: Collection[str] = ()
+) -> tuple[Columns, tuple[str, ...]]:
+    """Return columns without rows of names, remarks, sums or means, and notes on these rows.
+
+    Known ``levels`` of columns, such as "mean", are no labels of sums or means in complete rows.
+    """
     columns, of_names = _without_repeated_names(columns)
-    columns, of_summaries = _without_summaries(columns)
+    columns, of_summaries = _without_summaries(columns, levels)
     columns, of_blocks = _without_subtotals(columns)
     return columns, tuple(filter(None, (of_names, of_summaries, of_blocks)))
 
@@ -77,12 +84,12 @@ def _without_subtotals(columns: Columns) -> tuple[Columns, str]:
     return _at_rows(columns, ~are_sums), note
 
 
-def _without_summaries(columns: Columns) -> tuple[Columns, str]:
+def _without_summaries(columns: Columns, levels: Collection[str]) -> tuple[Columns, str]:
     """Return columns without last rows of remarks, sums or means, and a note on these rows."""
     tails = [x.iloc[-2 * LOOKED_AT :].astype(object) for x in columns.values()]
     rows = [list(map(str, row))
             for row in zip(*(x.where(x.notna(), "") for x in tails), strict=True)]  # fmt: skip
-    count = _count_below(rows) if len(columns) > 1 else 0
+    count = _count_below(rows, list(columns.values()), levels) if len(columns) > 1 else 0
     if not count:
         return columns, ""
     labels = [next((cell for cell in row if _SUMMARY.fullmatch(cell)), next(filter(None, row)))
@@ -98,18 +105,65 @@ def _at_rows(columns: Columns, rows: Any) -> Columns:
             for name, column in columns.items()}  # fmt: skip
 
 
-def _count_below(rows: Rows) -> int:
+def _count_below(rows: Rows, columns: Sequence[pd.Series], levels: Collection[str]) -> int:
     """Return the number of last records that are remarks, or sums with a label of their own."""
     count = n_summaries = 0
     for i in range(len(rows) - 1, _FEWEST_ABOVE - 1, -1):
         filled = [(j, cell) for j, cell in enumerate(rows[i]) if cell]
         above = rows[max(i - LOOKED_AT, 0) : i]
-        if any(_SUMMARY.fullmatch(cell) and cell not in column_of(above, j) for j, cell in filled):
+        label = next((j for j, cell in filled if _SUMMARY.fullmatch(cell) and
+                      cell not in column_of(above, j)), None)  # fmt: skip
+        if label is not None and not (
+            _is_row(rows[i], label, above, levels)
+            and (rows[i][label] in levels or not _agrees(rows, i, label, columns))
+        ):
             n_summaries += 1
         elif filled and not _is_remark(filled, above):
             break
         count = len(rows) - i
     return count if n_summaries <= _MOST_SUMMARIES else 0
+
+
+def _is_row(row: Sequence[str], label: int, above: Rows, levels: Collection[str]) -> bool:
+    """Return whether a record with the word of a sum or mean is as complete as others and alike."""
+    if sum(map(bool, row)) < np.median([sum(map(bool, each)) for each in above]):
+        return False
+    words = [row[label] in levels]
+    for j, cell in enumerate(row):
+        entries = column_of(above, j)
+        n_texts = sum(kind(entry) != NUMBER for entry in entries)
+        if not cell or 2 * n_texts <= len(entries):
+            continue
+        are_levels = 2 * len(set(entries)) <= len(entries)
+        if j != label and are_levels and cell not in entries and not words[0]:
+            return False
+        words.append(are_levels if j == label else len(set(entries)) > 1)
+    return any(words)
+
+
+def _agrees(rows: Rows, place: int, label: int, columns: Sequence[pd.Series]) -> bool:
+    """Return whether most numbers of a record are what its label says of rows above."""
+    import pandas as pd
+
+    first = next(
+        (i for i in range(place, 0, -1) if not _SUMMARY.fullmatch(rows[i - 1][label])), place
+    )
+    match, agree, n_below = _SUMMARY.fullmatch(rows[place][label]), list[bool](), len(rows) - first
+    for column, cell in zip(columns, rows[place], strict=True):
+        if kind(cell) != NUMBER:
+            continue
+        agree.append(False)
+        texts = pd.Series([*column.iloc[:-n_below].astype(str), cell])
+        for mark, others in ((".", "[, ']"), (",", "[. ']")):
+            plain = texts.str.replace(others, "", regex=True).str.replace(mark, ".", regex=False)
+            numbers = pd.to_numeric(plain.str.extract(r"([+-]?[0-9.]+)")[0], errors="coerce")
+            values, stated = numbers.iloc[:-1], numbers.iloc[-1]
+            unit = 0.5 * 10.0 ** -len(plain.iloc[-1].partition(".")[2])
+            rounding = min(unit, _SPREAD * (values.max() - values.min()))
+            expected = getattr(values, str(match and match.lastgroup))()
+            if values.min() < values.max() or expected != values.max():  # Else every row agrees
+                agree[-1] |= bool(abs(expected - stated) <= rounding + 1e-9 * abs(expected))
+    return 2 * sum(agree) > len(agree)
 
 
 def _is_remark(filled: Sequence[tuple[int, str]], above: Rows) -> bool:

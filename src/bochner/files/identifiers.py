@@ -21,8 +21,7 @@ _INDEX = re.compile(r"unnamed: \d+(\.\d+)*|index|level_\d+", re.IGNORECASE)
 """Names that a saved index of pandas has in a file."""
 
 _FEWEST_ROWS = 20
-"""Fewest rows of identifiers without the name of a saved index, and of constant columns: a few rows
-may be consecutive, distinct or equal by chance."""
+"""Fewest rows of identifiers without a known name, and of constant columns."""
 
 _FEWEST_LEFT = 2
 """Columns that must remain if a column of row numbers is left out: an input and a target."""

@@ -25,6 +25,7 @@ _MOST_TESTED = 40  # Entries from which the form is chosen: the first ones, and 
 _FEWEST_DATES = 5
 """Fewest distinct dates whose rising order is evidence: five random dates rise once in 120."""
 
+_REGULAR = 1.2  # Largest ratio of distances of regular dates: months have 28 to 31 days
 _MONTHS = 12  # Months of a year
 _ERAS = {"令和": 2018, "R": 2018, "平成": 1988, "H": 1988, "昭和": 1925, "S": 1925}
 """Years before the first ones of Japanese eras."""
@@ -70,6 +71,15 @@ class LocalDates:
         present = {order: pd.Series(times).dropna() for order, times in self.by_order.items()}
         return [order for order, dates in present.items()
                 if dates.is_monotonic_increasing and dates.nunique() >= _FEWEST_DATES]  # fmt: skip
+
+    def regular(self) -> list[str]:
+        """Return the orders in which the dates, sorted, are nearly equally far from each other."""
+        found = []
+        for order, times in self.by_order.items():
+            steps = np.diff(np.unique(times[~np.isnat(times)]))
+            if len(steps) >= _FEWEST_DATES and steps.max() <= _REGULAR * steps.min():
+                found.append(order)
+        return found
 
     def series(self, order: str) -> Any:
         """Return local times (n,), in one zone or as objects if their offsets from UTC differ."""

@@ -308,8 +308,7 @@ _EXPECTED = {
 
 
 _CODE = re.compile(r"-?(?:9{2,}|[789]{2,}|[1-9]00+)(?:\.9+|\.0)?|-[1-9](?:\.0)?")
-"""Numbers that people use for missing entries: repeated nines, sevens and eights, full hundreds,
-and small negative numbers."""
+"""Numbers for missing entries: repeated nines, sevens, eights, hundreds, small negative ones."""
 
 _FEWEST_ROWS = 20
 """Fewest rows in which a code is looked for: two of ten rows may be equal by chance."""

@@ -55,8 +55,7 @@ def first_present(texts: pa.Array, count: int = SAMPLE_SIZE) -> pa.Array:
 
 
 MIXED = 0.5
-"""Share of numbers, dates or times below which a rule declines a column, so that it is other text
-and not one with errors."""
+"""Share of numbers, dates or times below which a column is other text, not one with errors."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -125,13 +125,15 @@ def read(
     text: Collection[str] = (),
     keep: Collection[str] = (),
     optional: Collection[str] = (),
+    levels: Collection[str] = (),
     rules: Sequence[Rule] = RULES,
 ) -> TableRead:
     """Read a table from a file or "-" for standard input, with its notes and layout.
 
     ``options`` may be the layout of an earlier reading. Columns of ``keep``, such as the target,
     stay even if they seem to be identifiers. Columns of ``optional``, such as the target of rows to
-    predict, become text where they cannot be read by the layout.
+    predict, become text where they cannot be read by the layout. Words among ``levels`` are entries
+    of rows, not labels of sums or means.
     """
     try:
         import pandas as pd
@@ -163,7 +165,7 @@ def read(
     if not options.recorded:
         check_names(options.types, columns)
     if options.skip is None and ending in _WRITTEN:
-        columns, extra = without_extra_rows(columns)
+        columns, extra = without_extra_rows(columns, levels)
         notes += extra
     columns, gaps = fill_down(columns, options)
     series, kept, found = _by_rules(columns, options, text, rules, remarks, optional, raw.delimiter)

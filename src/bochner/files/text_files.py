@@ -136,8 +136,7 @@ def _unpacked(path: Path, suffix: str) -> bytes:
 
 
 _PIECE, _SEARCHED = 1 << 22, 1 << 16
-"""Bytes that are converted at once, so that memory holds one copy of a file, and bytes with letters
-beyond ASCII that show the encoding."""
+"""Bytes converted at once, to save memory, and bytes with letters that show the encoding."""
 
 _FEW_BROKEN = 0.02
 """Largest share of broken bytes in a damaged UTF-8 file; another encoding has nearly all."""
@@ -166,8 +165,7 @@ _OTHERS = ("cp932", "euc_jp", "gb18030", "cp949", "big5")
 """Encodings of several bytes a character, which charset-normalizer tells apart."""
 
 _SURE, _LESS = 0.62, 0.05
-"""Score of sure letters of a language, since those of other scripts reach 0.5, and the score by
-which Windows-1252 is more expected."""
+"""Score of sure letters of a language, and by how much Windows-1252 is more expected."""
 
 _SYMBOLS = "°²³µ€£§±·½\u2013—\u2018\u2019“”„…«»ºª№\u00d7®©™\xa0"
 """Signs that tables of any language have."""

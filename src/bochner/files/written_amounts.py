@@ -72,8 +72,7 @@ _ENTRIES = {
 
 _MINUS = (rf"^({_CURRENCIES})[{_SPACES}]?-()", rf"^({_CURRENCIES}|)[{_SPACES}]?\((.*)\)$",
           "^([^-]*[0-9])()-$")  # fmt: skip
-"""Negative amounts with the minus between a currency and a number, with brackets in place of the
-minus, as in accounting, and with the minus at the end."""
+"""Negative amounts: a minus after the currency or the number, or brackets, as in accounting."""
 
 
 class _End(NamedTuple):

@@ -281,7 +281,7 @@ class GaussianProcessClassifier(ScikitProcess, gaussian_process.GaussianProcessC
 
     def predict(self, X: ArrayLike) -> NDArray[np.generic]:
         """Return the most probable class of each row, of shape (n,)."""
-        check_is_fitted(self)
+        check_is_fitted(self, "log_marginal_likelihood_value_")
         if self.processes_ is None:
             classes: NDArray[np.generic] = self._fitted().predict(X)
             return classes
@@ -293,7 +293,7 @@ class GaussianProcessClassifier(ScikitProcess, gaussian_process.GaussianProcessC
 
         Raises ``ValueError`` with ``multi_class="one_vs_one"``.
         """
-        check_is_fitted(self)
+        check_is_fitted(self, "log_marginal_likelihood_value_")
         if len(self.classes_) > 2 and self.multi_class == "one_vs_one":
             raise ValueError(
                 "one_vs_one multi-class mode does not support predicting probability estimates. "
@@ -312,7 +312,7 @@ class GaussianProcessClassifier(ScikitProcess, gaussian_process.GaussianProcessC
 
         Raises ``ValueError`` if there are more classes.
         """
-        check_is_fitted(self)
+        check_is_fitted(self, "log_marginal_likelihood_value_")
         if self.processes_ is None:
             mean, variance = self._fitted().latent_mean_and_variance(X)
             return mean, variance
@@ -339,7 +339,7 @@ class GaussianProcessClassifier(ScikitProcess, gaussian_process.GaussianProcessC
         Raises ``ValueError`` if the gradient is asked for without ``theta``, or of a process on
         features, or ``theta`` has a wrong shape.
         """
-        check_is_fitted(self)
+        check_is_fitted(self, "log_marginal_likelihood_value_")
         if theta is None or self.processes_ is None:
             return super().log_marginal_likelihood(theta, eval_gradient, clone_kernel)
         if eval_gradient:

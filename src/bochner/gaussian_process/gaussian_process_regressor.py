@@ -12,7 +12,7 @@ from sklearn.utils._param_validation import Interval
 from sklearn.utils.validation import validate_data
 
 from bochner._base.arrays import Array, ArrayLike, RandomState, as_array, steps
-from bochner._base.checks import drawn_seed, numbers
+from bochner._base.checks import drawn_seed, numbers, unfit
 from bochner._base.registry import register
 from bochner.gaussian_process.full_scale import (
     MOST_EXACT,
@@ -227,12 +227,15 @@ class GaussianProcessRegressor(ScikitProcess, gaussian_process.GaussianProcessRe
             process.normalize_y = True
             process.kernel, process.optimizer = self._default(rows, targets, self._seed)
         n_exact = self._n_exact(process.kernel)
-        self.__dict__.pop("process_", None)
-        if n_exact is None or len(rows) <= min(n_exact, _MOST_SEARCHED):
-            self._take(vars(fitted_process(process, rows, targets, self.kernel is None)))
-            self.process_, self._noise, self.log_marginal_likelihood_error_ = None, None, 0.0
-        else:
-            self._fit_many(process, rows, targets, is_exact=len(rows) <= n_exact)
+        try:
+            if n_exact is None or len(rows) <= min(n_exact, _MOST_SEARCHED):
+                self._take(vars(fitted_process(process, rows, targets, self.kernel is None)))
+                self.process_, self._noise, self.log_marginal_likelihood_error_ = None, None, 0.0
+            else:
+                self._fit_many(process, rows, targets, is_exact=len(rows) <= n_exact)
+        except BaseException:  # Also an interrupt
+            unfit(self)
+            raise
         return self
 
     def _n_exact(self, kernel: sk.Kernel | None) -> int | None:

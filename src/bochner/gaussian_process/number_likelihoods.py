@@ -26,8 +26,7 @@ _NOISE_SHARE = 0.5
 """Initial standard deviation of the noise, relative to the standard deviation of the targets."""
 
 _LOG_STEP = 0.25
-"""Step of the log precision in the quadrature of Student-t noise: halving it changes log
-densities by less than 1e-9."""
+"""Step of the log precision in Student-t quadrature: errors of log densities are below 1e-9."""
 
 _FARTHEST = 1e3
 """Largest distance of a target from the latent value, in scales, at which log densities are exact

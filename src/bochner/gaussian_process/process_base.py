@@ -232,8 +232,7 @@ _LEAST_NOISE = 1e-8
 root of the rounding of float64, so that its Gram matrix has a Cholesky factor."""
 
 _LOG_ODDS = 4.0
-"""Variance of latent functions of classes at which a search starts: probabilities of 0.02 to 0.98
-are within two standard deviations."""
+"""Variance of latent functions of classes where a search starts: probabilities 0.02 to 0.98."""
 
 _LOG_ODDS_BOUNDS = (0.01, 100.0)
 """Bounds of the latent variance: probabilities at one standard deviation are at most 0.99995."""

@@ -213,8 +213,7 @@ class RationalQuadratic(Correlation):
 
 
 _DEBYE_FROM = 30.0
-"""Smoothness nu beyond which Debye's expansion is used: its error falls as nu grows, while Bessel's
-function soon overflows."""
+"""Smoothness nu beyond which Debye's expansion is used: Bessel's function soon overflows."""
 
 # Smoothness from which the Gaussian limit, within 3e-8, is more accurate than Debye's expansion
 _GAUSSIAN_FROM = 1e7

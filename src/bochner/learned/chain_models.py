@@ -33,8 +33,7 @@ _MEAN_STRENGTH = 0.05
 """Strength of the prior mean of a component, in frequencies: a spread of 4.5 typical scales."""
 
 _CANDIDATES = 4000
-"""Number of candidate frequencies of a start. More candidates find narrower spectral lines; the
-cost is proportional to their number."""
+"""Number of candidate frequencies of a start: more find narrower spectral lines."""
 
 _PURSUED = 24
 """Most frequencies that a start takes from the data; each needs a pass over the candidates."""
@@ -236,8 +235,7 @@ _CENTRE_DEVIATION = 1.2
 above one so that rows at the ends of uniform inputs, at 1.7, have windows, too."""
 
 _WINDOW_SCARCITY = 1.0
-"""Prior odds that a wave has no window: equal odds. Odds of five are as good on Doppler series and
-on generated terrain."""
+"""Prior odds that a wave has no window; odds of five are as good."""
 
 _NOISE_SCARCITY = 1.0  # Prior odds of a constant wave in the noise field, which has few waves
 _LEAST_ACTIVE = 0.5
@@ -342,13 +340,7 @@ class LocallyStationaryModel(AmplitudeModel):
             prior = sparse_envelope(np.full(len(scale), _CENTRE_DEVIATION), _WINDOW_SCARCITY)
             prior = replace(prior, inclusion=np.full(len(scale), _LEAST_ACTIVE))
             return prior.sample(rng, size), prior
-        prior, v = sparse_envelope(scale, _SCARCITY), np.zeros((size, len(scale)))
-        if self.n_envelope:
-            # The first shared amplitude is constant at the start; all other amplitudes must differ.
-            share = max(_LEAST_ACTIVE, 1.0 / len(scale))
-            active = replace(prior, inclusion=np.full(len(scale), share))
-            v[1:] = active.sample(rng, size - 1)
-        return v, prior
+        return np.zeros((size, len(scale))), sparse_envelope(scale, _SCARCITY)
 
     def likelihood(self) -> ConditionallyGaussian:
         if not self.noise:

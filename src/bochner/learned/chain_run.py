@@ -81,8 +81,7 @@ def adapt(steps: StepSizes, moves: Sequence[Move], info: Info) -> None:
 
 
 REBUILD_EVERY = 10
-"""Number of iterations after which a state is recomputed, by one more pass over the rows, because
-rounding errors accumulate."""
+"""Iterations after which a state is recomputed, because rounding errors accumulate."""
 
 FULL_DRAWS = 16
 """Number of draws of a chain that are stored with the covariance of their weights, of size p^2."""

@@ -19,12 +19,10 @@ KEPT_BYTES = 2**30
 """Largest size of all copies of the features of all rows for them to be kept between moves."""
 
 MACKAY_STEPS = 10
-"""Largest number of steps of the precision towards the greatest evidence, each of which needs a
-factorisation; three are typical."""
+"""Most steps of the precision, with a factorisation each; three are typical."""
 
 _SETTLED = 0.1
-"""Relative change of the precision below which its steps end: near its maximum the evidence changes
-by the square of this."""
+"""Relative change of the precision below which its steps end; the evidence changes by less."""
 
 LEAST: Mapping[type[np.floating[Any]], float] = MappingProxyType(
     {np.float64: 1e-11, np.float32: 2e-6}

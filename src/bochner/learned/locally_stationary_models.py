@@ -6,7 +6,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from bochner._base.arrays import Array, MatrixLike, as_count, as_flag
+from bochner._base.arrays import Array, MatrixLike, as_flag
 from bochner._base.registry import register
 from bochner.learned.chain_models import LocallyStationaryModel, Model
 from bochner.learned.chain_parameters import check_name, documented
@@ -28,24 +28,16 @@ class LearnedEnvelope:
         Amplitudes that vary are cosines, or Gaussian windows. Each window has a centre and widths
         along few inputs or none, which suits functions that vary quickly in one place and slowly in
         another. A wave in a window has a harmonizable kernel.
-    n_shared : int or None, default=None
-        Number of cosines, each of which is combined with all ``n_frequencies // n_shared``
-        frequencies: equation (6) of the paper. ``None`` means one amplitude for each frequency.
     noise : bool, default=True
         Whether the variance of the noise varies with the inputs.
     """
 
     amplitudes: str = "cosines"
-    n_shared: int | None = None
     noise: bool = True
 
     def __post_init__(self) -> None:
         check_name("amplitudes", self.amplitudes, _AMPLITUDES)
         as_flag("noise", self.noise)
-        if self.n_shared is not None:
-            as_count("n_shared", self.n_shared)
-            if self.amplitudes == "windows":
-                raise ValueError("Windows are those of single frequencies: leave out n_shared.")
 
 
 _ENVELOPES: Mapping[str, LearnedEnvelope] = {
@@ -82,15 +74,9 @@ class LocallyStationaryEstimator(LearnedKernelEstimator):
 
     def _model(self, n_frequencies: int) -> Model:
         envelope = self._envelope()
-        shared = 0 if envelope.n_shared is None else int(envelope.n_shared)
-        if shared > n_frequencies:
-            raise ValueError(
-                f"Every frequency is combined with every shared amplitude: n_shared must be at "
-                f"most n_frequencies={n_frequencies}, the number of combinations, got {shared}."
-            )
         signal, windows = envelope.amplitudes != "constant", envelope.amplitudes == "windows"
-        # Constant amplitudes are all one, so that no frequency needs to be repeated.
-        return LocallyStationaryModel((), shared * signal, signal, bool(envelope.noise), windows)
+        noise = bool(envelope.noise)
+        return LocallyStationaryModel(signal=signal, noise=noise, windows=windows)
 
 
 @register

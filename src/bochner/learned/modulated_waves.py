@@ -33,8 +33,7 @@ _ROOT_TWO = float(np.sqrt(2.0))
 """Factor of cosines: their mean square over all phases is one."""
 
 MEDIAN_WIDTH = 0.5
-"""Prior median of the widths of windows, in standard deviations of the inputs: a seventh of the
-range of uniform inputs."""
+"""Prior median of widths of windows, in standard deviations: a seventh of a uniform range."""
 
 WIDTH_RATE = 0.8
 r"""Change of a log width per unit of the number that sets it, whose prior is normal with deviation

@@ -185,8 +185,7 @@ class PrecisionWalk(Move):
 
 
 _DIVERGENCE = 50.0
-"""Increase of the energy, in nats, at which a trajectory is rejected early: its acceptance
-probability would be e^-50."""
+"""Increase of the energy, in nats, at which a trajectory is rejected early, with e^-50."""
 
 
 @register

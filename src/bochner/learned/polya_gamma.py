@@ -26,8 +26,7 @@ MODE_GAIN = 0.1
 """Increase of the log density, in nats, below which the search of a starting point ends."""
 
 _LEAST_CURVATURE = 1e-10
-"""Lower bound of curvatures, by which pseudo-targets are divided: rows that are predicted with
-certainty have a curvature of zero."""
+"""Lower bound of curvatures, which divide: rows predicted with certainty have none."""
 
 _NEAR_ZERO = 1e-6  # Half log odds below which tanh(x)/(4 x) is its limit 1/4, to twelve digits
 

@@ -223,7 +223,7 @@ class SimilarityFeatures(
 
     def transform(self, X: MatrixLike) -> Floats:
         """Return the features (n, n_components) of rows (n, d): cosines, then sines."""
-        check_is_fitted(self)
+        check_is_fitted(self, "sketch_indices_")
         X = validated(self, X, dtype=FLOATS, reset=False)
         return np.asarray(self.frequencies_.features(X)[:, : self._n_features_out])
 

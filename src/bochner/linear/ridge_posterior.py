@@ -43,8 +43,7 @@ _APART = np.log(30.0)
 as noise. If the evidence still increases at that distance, the search continues from there."""
 
 _ALPHA_ERROR = 0.02
-"""Tolerance of log alpha in a search by factorisations: the evidence changes by less than 1e-4
-times the number of features."""
+"""Tolerance of log alpha: the evidence changes by less than 1e-4 times the features."""
 
 N_CHECKS = 128
 """Number of check frequencies. Variances by 256 check features have a relative standard deviation
@@ -411,7 +410,8 @@ def _variances(
 ) -> tuple[Array, Array]:
     """Return noise variances (t,) and prior variances (t,), by the module's quadratic forms."""
     alpha, check, p = ridge.alpha, features.check_columns, len(ridge.coef)
-    square = float(np.trace(centred.gram[np.ix_(check, check)]))
+    # Rounding makes sums of equal features negative.
+    square = max(float(np.trace(centred.gram[np.ix_(check, check)])), 0.0)
     explained = float(np.sum(cross * projection))
     rounding = limits.NEGLIGIBLE * square + np.finfo(np.float64).tiny
     # Traces of G and G K, and of their products with G.

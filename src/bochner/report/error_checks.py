@@ -19,8 +19,7 @@ _WORST = 0.01
 """Share of the rows that count as the rows with the largest errors."""
 
 _HEAVY = 0.25
-"""Share of the squared error in the worst rows from which they are reported: three times the share
-of normal errors, 8.4 %."""
+"""Least reported share of the squared error in the worst rows: three times the normal 8.4 %."""
 
 _FEWEST_WORST = 5
 """Number of worst rows below which their share of the squared error is mostly chance."""

@@ -242,13 +242,11 @@ _SHARE = 3
 Horizons end at a third of the rows, because longer ones have too few errors that do not overlap."""
 
 _PRIOR_ERRORS = 5.0
-"""Number of prior pseudo-errors, as large as the model expects, that are averaged with the errors
-from past origins."""
+"""Prior pseudo-errors, as large as expected, averaged with the errors from past origins."""
 
 LARGE = 3.0  # Ratio of the standard deviation of large errors to that of ordinary errors
 _LARGE_PRIOR = (2.0, 20.0)
-"""Prior counts of large and ordinary errors, a prior share of nine per cent; held-out series of the
-M3 competition had a share of six to eight per cent."""
+"""Prior counts of large and ordinary errors: nine per cent, as six to eight in the M3 series."""
 
 _MOST_STEPS = 50  # Largest number of expectation-maximisation steps for the share of large errors
 _SETTLED = 1e-4  # Convergence tolerance: change of the share, and relative change of the variances

@@ -27,14 +27,12 @@ _SHARE = 0.5
 """Smallest share of steps that lead to the next date of the calendar; longer steps skip dates."""
 
 _MONTHLY = 25
-"""Fewest days between monthly dates: 28 from 31 January to 28 February, and possibly 28 between the
-last business days of May and June."""
+"""Fewest days between monthly dates, as from 31 January to 28 February."""
 
 _HALF_MONTHLY = 13  # Fewest days between half-monthly dates: 15 and 28 February
 _LONGER = 1.5  # Ratio of a step to the median step above which dates are counted as missing
 _WEEKMASKS = float(np.log(127.0))
-"""Cost in nats of a choice of weekdays, the logarithm of the number of choices: a few dates with
-holes may miss a weekday by chance."""
+"""Cost in nats of a choice of weekdays: the logarithm of the number of choices."""
 
 _WINDOWS = float(np.log(276.0))
 """Cost in nats of a choice of opening hours: the log number of pairs of first and last hour."""

@@ -48,8 +48,7 @@ _MOST_LINES = 3
 """Largest number of seasons found in the spectrum, in addition to seasons of the calendar."""
 
 _REGULAR_CYCLES, _LONGER = 2.0, 1.5
-"""Smallest memory of a reported cycle in periods, and its smallest length in longest seasons; other
-cycles are short-term variation."""
+"""Smallest memory of a reported cycle in periods, and smallest length in longest seasons."""
 
 _NEAR_HARMONIC = 0.25
 """Largest difference between a harmonic's number and a whole number, for few periods."""
@@ -58,8 +57,7 @@ _MULTIPLES = (1, 2, 3)
 """Candidate multiples of the strongest line's period: the line may be a harmonic of a season."""
 
 _N_CYCLES = 12
-"""Number of candidate periods of a cycle, in equal ratios: the spectral line of a cycle of short
-memory is wider than the distance between them."""
+"""Candidate periods of a cycle, in equal ratios, closer than the width of a spectral line."""
 
 _SHORTEST_CYCLE = 3.0  # Shortest period of a candidate cycle in steps, which values resolve
 _FEWEST_CYCLES = 3.0  # Smallest number of periods of a candidate cycle in the range of the rows
@@ -68,8 +66,7 @@ _CYCLE_FREEDOM = 0.3
 """Prior standard deviation of a log period: about the distance between candidates."""
 
 _CYCLE_SIZES = (-0.5, 0.5)
-"""Start values of the search for a cycle's size, in prior deviations: a tenth and two fifths of the
-standard deviation of the values."""
+"""Start values of a cycle's size, in prior deviations: a tenth and two fifths of the values'."""
 
 _HOPELESS = -10.0
 """Difference of log densities in nats. A season is kept if its removal, without a new fit, costs
@@ -305,8 +302,7 @@ _PADDING = 4
 """Grid frequencies per line width: the largest power is a few per cent below the peak."""
 
 _SURPRISE = 7.0
-"""Excess power of a significant line, in nats above the expected maximum for white noise: its false
-alarm rate is one series in a thousand."""
+"""Excess power of a significant line, in nats: a false alarm in one series of a thousand."""
 
 
 def strongest_period(times: Array, errors: Array, step: float) -> float | None:

@@ -16,8 +16,7 @@ from scipy.special import binom
 from bochner._base.arrays import Array, Index, as_array
 
 N_COINS = 24
-"""Number of coins: with 40, the log evidence of series changes by 0.1 on average, and probabilities
-of later counts do not improve."""
+"""Number of coins: with 40, the log evidence of series changes by 0.1 on average."""
 
 HEADS = np.arange(N_COINS + 1.0)  # States
 SCORES = (2.0 * HEADS - N_COINS) / np.sqrt(N_COINS)  # States with mean zero and variance one

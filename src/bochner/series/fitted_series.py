@@ -37,13 +37,11 @@ _ENDS = np.array([0.005, 0.995])
 """Quantile levels of the test forecast: the ends of a 99 % interval."""
 
 _INPUTS_ERROR = 1e-6
-"""Largest difference, in standard deviations, of inputs that count as equal: more than rounding,
-and without effect on forecasts."""
+"""Largest difference of equal inputs, in standard deviations: more than rounding."""
 
 _MOST_YEARS = 40  # Longest series without dates whose values are taken as yearly
 _LEAST_SHARED = 300
-"""Smallest number of rows for a fit by several threads: with 500 rows, two threads take 10 % less
-time, with 100 rows 30 % more."""
+"""Fewest rows for several threads: with 500 rows, two take 10 % less, with 100 30 % more."""
 
 PredictiveLaw = PredictiveMixture | CountMixture
 """PredictiveLaw laws of values at several times."""

@@ -29,8 +29,7 @@ FEWEST_SERIES = 8
 """Smallest number of series that share: fewer do not determine the law of their coefficients."""
 
 MOST_PILOTS = 60
-"""Largest number of series from which the law is learned: its means then have an error of an eighth
-of the standard deviation between series."""
+"""Most series from which the law is learned: means have an error of an eighth."""
 
 FEWEST_OF_PILOTS = 0.5
 """Smallest number of periods in the range of a series that tells the season of its panel."""

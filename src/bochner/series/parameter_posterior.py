@@ -23,8 +23,7 @@ _FARTHEST = 5.0
 _TOLERANCE = 1e-6  # Relative change of the log density at which the search ends
 _MOST_STEPS = 200  # Largest number of steps of the search, which takes thirty to eighty
 _INCREMENT = 1e-3
-"""Increment, in standard deviations of the priors, of finite differences of gradients: curvatures
-then have relative errors near a thousandth."""
+"""Increment of differences of gradients, in prior deviations: errors near a thousandth."""
 
 _DEGREES = 6  # Degrees of freedom of the Student proposal
 _N_HARMONICS = 6
@@ -32,8 +31,7 @@ _N_HARMONICS = 6
 
 _SEASON_MEMORY = 5.0  # Prior median of the memory of a season's shape, in ranges of the rows
 _CYCLE_ODDS = -np.log(240.0)
-"""Prior log odds of a cycle at one candidate period: a prior probability of 1/20 of any cycle,
-divided by the number of candidates."""
+"""Prior log odds of a cycle at one candidate period: 1/20 divided by the candidates."""
 
 FEWEST_STEPS = 2.0
 """Shortest period of a season in steps, by the sampling theorem."""

@@ -37,8 +37,7 @@ _RANK = 3
 """Rank of changes of the covariance with a trend that does not begin in its stationary law."""
 
 _PER_STATE, _MOST_UNKNOWN = 5, 64
-"""Most unknown values per state, and in total, for which these loops are faster than a filter with
-covariances of the states."""
+"""Most unknown values per state, and in total, for which these loops are faster than a filter."""
 
 _ROUNDING = 1e-4
 """Largest deviation of a time from the regular grid, in steps: times have nine digits."""

@@ -33,8 +33,7 @@ _LOG_TWO_PI = 1.8378770664093453  # log(2 pi), of normal densities
 
 _TINY = 1e-200  # Absolute value below which decaying quantities are set to zero
 _FLUSHED = 64
-"""Number of steps between such flushes to zero, few enough that quantities which halve in each step
-do not become denormal in between."""
+"""Steps between flushes to zero, too few for halved quantities to become denormal."""
 
 
 class Steps(NamedTuple):

@@ -29,8 +29,7 @@ _LEVEL = 10.0
 """Prior standard deviation of the level, in standard deviations of the values: a vague prior."""
 
 RISE = 3.0
-"""Prior standard deviation of the rise of a line over the range, in standard deviations of the
-values: an exact line rises by 3.5."""
+"""Prior deviation of the rise of a line, in those of the values: an exact line rises by 3.5."""
 
 _SMALL = 0.02
 """Decay over a step below which a power series gives the variance of an integrated slope."""
@@ -214,5 +213,4 @@ class WalkWithDrift(LevelProcess):
 
 
 TRENDS = (ConstantLevel(), Slope(has_line=False), Slope(has_line=True))
-"""Trends that are compared by evidence: a level, a slope that decays to zero, and a line with a
-varying slope."""
+"""Trends compared by evidence: a level, a slope that decays, and a line of varying slope."""

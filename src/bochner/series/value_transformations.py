@@ -133,8 +133,7 @@ TRANSFORMATIONS: Mapping[str, MonotoneTransformation] = MappingProxyType(
 """Transformations by name; only ``"counts"`` is not that of a sum of Gaussian processes."""
 
 _ZEROS = 0.5
-"""Share of zeros above which whole numbers have a law of counts: below it, the square root of a
-Gaussian process forecasts about as well."""
+"""Share of zeros above which whole numbers have a law of counts, no square root."""
 
 
 def are_mostly_zero(values: Array) -> bool:
@@ -180,8 +179,7 @@ def positive(values: Array) -> Array:
 
 _HALVINGS = 60  # Number of bisections, which exhaust float64 precision
 _BEYOND = 9.0
-"""Half width, in standard deviations around the means, of the bracket of all quantiles: a normal
-law has a probability below 1e-18 outside."""
+"""Half width of the bracket of all quantiles, in standard deviations: 1e-18 is outside."""
 
 _NODES = np.linspace(-7.0, 7.0, 71)
 """Standardised nodes of integrals over a normal law: their error at a floor is a thousandth of its

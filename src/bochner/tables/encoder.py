@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 from numbers import Integral
 from typing import Any, Literal, Self
@@ -13,7 +13,7 @@ from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils import Tags, check_consistent_length
 from sklearn.utils.validation import _check_feature_names_in, check_is_fitted, validate_data
 
-from bochner._base.arrays import Array, as_scale, rounded_to
+from bochner._base.arrays import LARGEST_COUNT, Array, as_scale, rounded_to, steps
 from bochner._base.checks import check_choice, is_frame, unfit
 from bochner._base.frames import as_frame
 from bochner._base.names import naming, refuse_repeated
@@ -52,6 +52,13 @@ _KNOTS = {"standardize": standard_knots, "normal_quantile": normal_knots}
 """Functions that return the knots of the map of numbers, by the value of ``numeric``."""
 
 _TAILS = "tails"
+
+_MOST_OF_LEVELS, _FEWEST_LEVELS = 50_000_000, 8
+"""Most entries of the features of levels at a fit, 400 MB, and fewest levels with a feature: means
+of the target are accurate for levels of many rows."""
+
+MOST_ENCODED = 1 << 24
+"""Most features of new rows in memory at once, 128 MB, unless a single row has more."""
 
 
 @register
@@ -105,14 +112,16 @@ class TableEncoder(TransformerMixin, BaseEstimator):
     - Text whose entries are all ISO 8601 dates or times is read as dates. A warning names text
       that holds other dates, or numbers with decimal commas: `bochner.read_table` reads both.
     - Other text, and pandas and polars categories, are one-hot encoded, with one feature for
-      unknown and missing entries. Levels beyond the ``max_levels`` most frequent ones count as
+      unknown and missing entries. Levels beyond the ``max_levels`` most frequent ones, or of
+      200,000 and more rows beyond those that 50 million entries of features allow, count as
       unknown; if `fit` has a target, they also have a feature with their shrunken mean of the
       target, which `fit_transform` computes for each row from the rows of other folds.
     - Text with more than ``max_levels`` levels, and more levels than half of its entries, is an
       identifier: it has no features, and a warning names the column.
     - If `fit` has a target, identifiers and text with more than 40 levels have thirty components of
-      TF-IDF of three and four successive characters, provided that they reduce squared errors of
-      left-out rows by two per cent. Levels of fewer than five rows then have no feature.
+      TF-IDF of three and four successive characters, of which texts have at most 20,000, provided
+      that they reduce squared errors of left-out rows by two per cent. Levels of fewer than five
+      rows then have no feature.
     - Constant columns and columns without entries have no features.
     """
 
@@ -189,12 +198,14 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         knots_of = partial(
             _KNOTS[self.numeric], clip=float(self.clip), n_quantiles=self.n_quantiles
         )
-        states = [fit_state(column, knots_of, self.max_levels) for column in columns]
+        n_entries = max(sum(column.kind == "text" for column in columns), 1) * len(columns[0].raw)
+        max_levels = min(self.max_levels, max(_MOST_OF_LEVELS // n_entries, _FEWEST_LEVELS))
+        states = [fit_state(column, knots_of, max_levels) for column in columns]
         out_of_fold = {}
         if y is not None:
             check_consistent_length(columns[0].raw, y)
             for state, column in zip(states, columns, strict=True):
-                if len(state.get("levels", ())) == self.max_levels:
+                if state.get("n_rare"):
                     targets = target_columns(y)
                     means = add_means(state, column, targets, float(self.clip), removal)
                     out_of_fold[column.name] = means
@@ -222,7 +233,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         Columns of data frames are found by their names. Raises ValueError if columns are missing,
         unexpected, of another kind than at fit, or hold infinite numbers.
         """
-        check_is_fitted(self)
+        check_is_fitted(self, "columns_")
         return self._encoded(self._read(X, reset=False))
 
     def _encoded(self, columns: list[Column]) -> Array:
@@ -239,7 +250,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):
 
     def known(self, X: object) -> KnownEntries:
         """Return the entries of rows as numbers, with masks of missing, new and far entries."""
-        check_is_fitted(self)
+        check_is_fitted(self, "columns_")
         columns = self._read(X, reset=False)
         self._check_kinds(columns)
         return KnownEntries.of(self.columns_, columns)
@@ -249,7 +260,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):
 
         ``input_features``, by default the names of the training table, must match them.
         """
-        check_is_fitted(self)
+        check_is_fitted(self, "columns_")
         names = _check_feature_names_in(self, input_features)
         pairs = zip(self.columns_, names, strict=True)
         out = [name for state, column in pairs for name in output_names(state, str(column))]
@@ -373,11 +384,29 @@ def side_by_side(encoders: Sequence[TableEncoder], X: object) -> Array:
 
 def read_rows(encoders: Sequence[TableEncoder], X: object) -> tuple[Array, KnownEntries]:
     """Return the features (n, d_out) of new rows, and their `KnownEntries`."""
+    return next(read_parts(encoders, X, LARGEST_COUNT)[1])
+
+
+def read_parts(
+    encoders: Sequence[TableEncoder], X: object, most: int
+) -> tuple[list[slice], Iterator[tuple[Array, KnownEntries]]]:
+    """Return parts of new rows of at most ``most`` features, and what `read_rows` has of each."""
     for encoder in encoders:
-        check_is_fitted(encoder)
+        check_is_fitted(encoder, "columns_")
     columns = encoders[0]._read(X, reset=False)
-    features = joined([encoder._encoded(columns) for encoder in encoders])
-    return features, KnownEntries.of(encoders[0].columns_, columns)
+    for encoder in encoders:
+        encoder._check_kinds(columns)
+    width = sum(len(output_names(state)) for encoder in encoders for state in encoder.columns_)
+    n_rows = len(columns[0].raw)
+    places = list(steps(n_rows, max(most // max(width, 1), 1)))
+
+    def part(rows: slice) -> tuple[Array, KnownEntries]:
+        chosen = np.arange(n_rows)[rows]
+        some = columns if len(places) == 1 else [column.at_rows(chosen) for column in columns]
+        features = joined([_features(encoder.columns_, some, {}) for encoder in encoders])
+        return features, KnownEntries.of(encoders[0].columns_, some)
+
+    return places, map(part, places)
 
 
 def column_blocks(encoders: Sequence[TableEncoder]) -> list[npt.NDArray[np.intp]]:

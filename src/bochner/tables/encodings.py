@@ -25,8 +25,7 @@ _FEWEST_OF_LEVEL = 5
 """Fewest rows of a level that has a feature of its own if the parts of the text have features."""
 
 _LEAST_RARE = 0.05
-"""Share of rows with rare texts below which a column has levels: the parts of its texts would tell
-errors of new levels from too few rows."""
+"""Share of rows with rare texts below which a column has levels, not parts of texts."""
 
 _IDENTIFIER_SHARE = 0.5
 """Share of distinct entries above which text is an identifier: most levels have a single row."""

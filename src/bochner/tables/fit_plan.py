@@ -4,6 +4,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from time import perf_counter
 from types import MappingProxyType
+from typing import NamedTuple
 
 import numpy as np
 from numpy.random import Generator
@@ -65,6 +66,13 @@ FEWEST_SEARCHED, FEWEST_LANDMARKS = 200, 200
 """Least sizes: a fit with fewer rows would be worse than no fit within the limit."""
 
 
+class InputCounts(NamedTuple):
+    """Numbers of encoded columns, and of inputs of compiled loops, which read levels as a code."""
+
+    n_columns: int
+    n_inputs: int
+
+
 @dataclass(frozen=True, slots=True)
 class Effort:
     """Sizes that determine the time of a fit."""
@@ -80,7 +88,7 @@ class Effort:
         return 0 if n_rows <= self.most_exact else self.n_landmarks
 
     def within(
-        self, seconds: float, n_rows: int, n_columns: int, n_kernels: int, rate: float
+        self, seconds: float, n_rows: int, counts: InputCounts, n_kernels: int, rate: float
     ) -> "Effort":
         """Return sizes with which the first of some kernels is expected to be fitted in time."""
         of_kernel = _SEARCH_SHARE * seconds / n_kernels - _LEAST_SEARCH
@@ -89,30 +97,31 @@ class Effort:
         more_rows = min(self.more_rows, _most(_MORE_SHARE * seconds * rate, _OF_MORE))
         more_rows = max(more_rows, search_rows)
         effort = replace(self, search_rows=search_rows, more_rows=more_rows)
-        most_exact, n_landmarks = self.sizes_within(_LAW_SHARE * seconds, n_rows, n_columns, rate)
+        most_exact, n_landmarks = self.sizes_within(_LAW_SHARE * seconds, n_rows, counts, rate)
         effort = replace(effort, most_exact=most_exact)
         return effort if n_rows <= most_exact else replace(effort, n_landmarks=n_landmarks)
 
     def sizes_within(
-        self, seconds: float, n_rows: int, n_columns: int, rate: float
+        self, seconds: float, n_rows: int, counts: InputCounts, rate: float
     ) -> tuple[int, int]:
         """Return the largest numbers of rows of an exact fit, and of landmarks, in ``seconds``."""
         operations = seconds * rate - _OF_LAW
         sizes = np.arange(1.0, self.most_exact + 1.0)
-        exact = _OF_EXACT * sizes**3 + _OF_DISTANCE * n_columns * sizes**2
+        exact = _OF_EXACT * sizes**3 + _OF_DISTANCE * counts.n_columns * sizes**2
         most_exact = int(np.searchsorted(exact, operations, side="right"))
         sizes = np.arange(1.0, self.n_landmarks + 1.0)
-        is_possible = _landmark_operations(n_rows, n_columns, sizes) <= operations
+        is_possible = _landmark_operations(n_rows, counts, sizes) <= operations
         fewest = min(self.n_landmarks, FEWEST_LANDMARKS)
         return most_exact, max(int(is_possible.sum()), fewest)
 
 
-def _landmark_operations(n_rows: int, n_columns: int, sizes: Array) -> Array:
+def _landmark_operations(n_rows: int, counts: InputCounts, sizes: Array) -> Array:
     """Return operation counts of kernel fits with numbers of landmarks ``sizes``."""
     by_passes = np.array([has_passes(n_rows, int(size)) for size in sizes])
     n_multiplied = np.where(by_passes, sampled_rows(sizes), n_rows)
+    n_columns = np.where(by_passes, counts.n_inputs, counts.n_columns)
     per_row = _OF_LANDMARKS[0] * sizes**2 + _OF_DISTANCE * n_columns * sizes
-    per_pass = n_rows * sizes * (_OF_PASS[0] + _OF_PASS[1] * n_columns)
+    per_pass = n_rows * sizes * (_OF_PASS[0] + _OF_PASS[1] * counts.n_inputs)
     cubes = _OF_LANDMARKS[1] * sizes**3
     return as_array(n_multiplied * per_row + by_passes * _N_PASSES * per_pass + cubes)
 
@@ -141,8 +150,7 @@ MOST_SCORED = 3000
 """Largest number of scored rows: the standard error of a quantile is below one per cent in rank."""
 
 _FEWEST_OTHERS = 500
-"""Fewest rows for which only these are scored: a 90 per cent quantile has an error of 1.3 in
-rank."""
+"""Fewest rows that are scored alone: a 90 per cent quantile has an error of 1.3 in rank."""
 
 _VARIANCE_LANDMARKS = 500
 """Number of landmarks of variances, whose matrix takes half a megabyte of a model file: log

@@ -345,8 +345,7 @@ _MOST_COMPARED = 2000
 """Most rows at which errors are compared: their ratio has a standard error of some per cent."""
 
 _LEAST_GAIN = 0.93
-"""Largest ratio of errors, exact fit to landmarks, at which the exact fit of the full size is
-used."""
+"""Largest ratio of errors, exact fit to landmarks, at which the full exact fit is used."""
 
 _NEARLY_ALL, _LEAST_GAIN_OF_NEARLY_ALL = 1.25, 0.98
 """Ratio of the rows to a part that has nearly all, and the ratio of errors at which an exact fit to

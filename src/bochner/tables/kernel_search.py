@@ -42,8 +42,7 @@ LOG_ALPHA = np.log((1e-9, 10.0))
 """Bounds of the logarithm of the ratio of noise to signal: rounding, and hardly any signal."""
 
 STEPS, STEPS_OF_HALVES = 12, 12
-"""Largest numbers of quasi-Newton steps on all rows and on each half: later steps reduce the error
-by less than one per cent."""
+"""Most quasi-Newton steps on all rows and each half: more reduce the error by less than 1 %."""
 
 _BEGIN_ROWS, _BEGIN_STEPS = 400, 4
 """Rows and steps after which the columns of each kernel are chosen."""
@@ -248,8 +247,7 @@ _AS_GOOD = 1.005
 """Factor up to which errors count as equal; the largest noise keeps intervals wide."""
 
 _MORE_STEPS = 3
-"""Most descent steps on more rows than the search had: eight steps did not reduce the errors of
-other rows further."""
+"""Most descent steps on more rows than the search had; eight did not reduce errors further."""
 
 _MOST_SCALES = 40
 """Most length scales of a kernel: the rows of the search hardly identify more."""
@@ -258,8 +256,7 @@ _MOST_COLUMNS = 120
 """Most encoded columns of a kernel with several length scales, as the time of a step grows."""
 
 _FEWEST_OBSERVATIONS = 32
-"""Fewest observations of a kernel with several length scales: with fewer, errors at new rows are
-seven per cent greater."""
+"""Fewest observations of a kernel with several length scales: with fewer, errors are greater."""
 
 _STEP = 4.0
 """Factor between candidate ratios of noise to signal: predictions hardly change within two."""

@@ -18,6 +18,7 @@ from bochner.tables.fit_plan import (
     OF_BINS,
     Effort,
     FitPlan,
+    InputCounts,
     measured_rate,
     trees_fit,
     within_memory,
@@ -101,6 +102,14 @@ def _variants(columns: Chosen, trends: Chosen | None) -> list[Chosen]:
     return [columns, stationary] if 0 < len(stationary) < len(columns) else [columns]
 
 
+def _input_counts(
+    observations: Observations, columns: Chosen, *, is_mapped: bool = False
+) -> InputCounts:
+    # A linear map mixes the columns of levels with others.
+    inputs = columns if is_mapped else TreeInputs.of(columns, observations.shared)
+    return InputCounts(len(columns), len(inputs))
+
+
 def _shape(observations: Observations) -> tuple[int, int, int]:
     """Return the numbers of different rows, columns, and values of targets after the first."""
     n_rows, Y = int(observations.cell.max()) + 1, observations.Y
@@ -153,15 +162,19 @@ class Learner:
             for columns in _variants(encoding, trends)
         ]
         if self.time_limit is not None:
-            n_columns, rate = len(encodings[0]), measured_rate(self.n_threads)
-            effort = effort.within(self.time_limit, shape[0], n_columns, len(trials), rate)
+            counts, rate = _input_counts(observations, encodings[0]), measured_rate(self.n_threads)
+            effort = effort.within(self.time_limit, shape[0], counts, len(trials), rate)
         latest = None if removal.stretches is None else removal.latest
         plan = FitPlan.of(observations, effort, latest, with_variance, order_rng, elsewhere)
         with single_threaded_blas():
             searched = self._searched(plan, trials)
         fits_began = perf_counter()
         if self.time_limit is not None:
-            plan = self._within_rest(plan, largest, len(searched[0][0].columns))
+            trial, kernels = searched[0]
+            counts = _input_counts(
+                observations, trial.columns, is_mapped=kernels.full.matrix is not None
+            )
+            plan = self._within_rest(plan, largest, counts)
         results = self._kernels(plan, searched)
         results += self._estimators(plan, base_models, encodings[0], labels, model_rng)
         of_trees = (encodings[-1], observations.shared, cycles)
@@ -233,7 +246,7 @@ class Learner:
             return results
         for has_line in (True, False):
             # Without time for the bins of all fits, there would be no tree.
-            of_bins = fits * OF_BINS * n_samples * len(of_trees[0]) / rate
+            of_bins = fits * OF_BINS * n_samples * len(TreeInputs.of(*of_trees)) / rate
             if self._is_late(_TREES_SHARE) or perf_counter() + of_bins > self._end():
                 break
             # A single split of a wave separates the night from other times.
@@ -288,14 +301,14 @@ class Learner:
         largest = 0 if groups is None else int(np.bincount(groups).max())
         return within_memory(self.effort, self.memory_limit, shape, self.n_threads, largest)
 
-    def _within_rest(self, plan: FitPlan, effort: Effort, n_columns: int) -> FitPlan:
+    def _within_rest(self, plan: FitPlan, effort: Effort, counts: InputCounts) -> FitPlan:
         """Return the plan with as many landmarks as the rest of the time limit allows."""
         if not plan.n_landmarks or plan.elsewhere is not None:
             return plan
         rate = measured_rate(self.n_threads)
         seconds = _REMAINING_SHARE * max(self._end() - perf_counter(), 0.0)
         n_rows = len(plan.rows)
-        most_exact, n_landmarks = effort.sizes_within(seconds, n_rows, n_columns, rate)
+        most_exact, n_landmarks = effort.sizes_within(seconds, n_rows, counts, rate)
         # Scored rows are not landmarks: without passes, the plan limits the number of landmarks.
         if not has_passes(n_rows, n_landmarks):
             n_landmarks = min(n_landmarks, plan.n_landmarks)

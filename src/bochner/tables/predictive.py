@@ -47,6 +47,10 @@ _SAME_RANK = 1e-6
 """Tolerance for the rounding of ranks, such as 0.9 times the number of scores."""
 
 
+LEAST_STD = 1e-150
+"""Standard deviation of errors that are all zero, as of equal targets: its square is positive."""
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class ScoreLaw:
     r"""The distribution of a new standardised error, estimated from left-out errors (scores).
@@ -78,7 +82,7 @@ class ScoreLaw:
         lower, upper = self.values[..., :-1], self.values[..., 1:]
         # Mean square of a linear interpolation; the mean is zero.
         squares = (lower**2 + lower * upper + upper**2) / 3.0
-        return as_array(np.sqrt(squares @ np.diff(self.levels)))
+        return as_array(np.maximum(np.sqrt(squares @ np.diff(self.levels)), LEAST_STD))
 
     def quantiles(self, levels: Array) -> Array:
         """Return quantiles (*t, q) at levels (q,)."""

@@ -152,7 +152,7 @@ def _are_quantities(values: Array, counts: NDArray[np.intp]) -> bool:
 
 def check_target(target: pd.Series, task: Task) -> None:
     """Raise InputError unless a target has two values, or two classes of two rows each."""
-    column = _read_target(target)
+    column = _read_target(target, are_classes=task == "classification")
     if task == "regression" and column.kind != "numeric":
         raise InputError(
             f"The target {column.name!r:.60} is text ({column.first()}): regression expects "
@@ -204,15 +204,19 @@ def _mixed_text(series: pd.Series) -> str:
     return ", ".join(f"row {row}: {entry!r:.60}" for row, entry in zip(rows, entries, strict=True))
 
 
-def _read_target(target: pd.Series) -> Column:
-    column = read_column(str(target.name), target)
+def _read_target(target: pd.Series, *, are_classes: bool = False) -> Column:
+    column, advice = read_column(str(target.name), target), ""
     kind, example = column.kind, column.examples()
-    if kind == "text" and (mixture := _mixed_text(target)):
-        kind, example = "mixed", mixture
+    if kind == "text" and not are_classes and (mixture := _mixed_text(target)):
+        kind, example, advice = (
+            "mixed",
+            mixture,
+            " If these are classes, use --task classification.",
+        )
     if kind not in ("numeric", "text"):
         raise InputError(
             f"The target {column.name!r:.60} holds {KIND_NAMES[kind]} ({example}): expected "
-            "numbers or text throughout. Convert it, or choose another target."
+            f"numbers or text throughout. Convert it, or choose another target.{advice}"
         )
     return column
 

@@ -180,7 +180,7 @@ class TableClassifier(LabelledClassifier, TableModel):
 
     def predict(self, X: MatrixLike) -> NDArray[np.generic]:
         """Return the most probable class of each row, or the class of least expected cost, (n,)."""
-        probabilities = self._new_rows(X).averaged(self._probabilities)
+        probabilities = self.predict_proba(X)
         if self.costs is None:
             return np.asarray(self.classes_[np.argmax(probabilities, axis=1)])
         expected = probabilities @ self._checked_costs(probabilities.shape[1])
@@ -188,7 +188,8 @@ class TableClassifier(LabelledClassifier, TableModel):
 
     def predict_proba(self, X: MatrixLike) -> Array:
         """Return class probabilities, of shape (n, n_classes)."""
-        return self._new_rows(X).averaged(self._probabilities)
+        _, parts = self._parts(X)
+        return np.concatenate([rows.averaged(self._probabilities) for rows in parts])
 
     def _checked_costs(self, n_classes: int) -> Array:
         form = {"dtype": np.float64, "ensure_2d": False, "allow_nd": True, "input_name": "costs"}

@@ -135,6 +135,8 @@ def chosen_transformation(
         )
     if name != "auto":
         return Transformation.of(name, rows.y)
+    if np.ptp(rows.y) == 0.0:  # All transformations are as likely
+        return None
     progress("choosing a transformation of the target")
     (rng,) = generators(settings.random_state, 1)
     # Transformations are tried only if they are defined for all targets.

@@ -1,6 +1,7 @@
 """Base class of the models of tables: parameters, fitted attributes and explanations."""
 
 from abc import ABC, abstractmethod
+from collections.abc import Iterator
 from dataclasses import KW_ONLY, dataclass, field
 from typing import Any
 
@@ -11,6 +12,7 @@ from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
 from bochner._base.arrays import (
+    LARGEST_COUNT,
     Array,
     ArrayLike,
     MatrixLike,
@@ -25,7 +27,14 @@ from bochner._base.threads import checked_n_jobs
 from bochner.features.chunks import MEANINGS
 from bochner.files.columns import rows_of
 from bochner.tables.contributions import Contributions, contributions
-from bochner.tables.encoder import TableEncoder, column_blocks, read_rows, side_by_side
+from bochner.tables.encoder import (
+    MOST_ENCODED,
+    TableEncoder,
+    column_blocks,
+    read_parts,
+    read_rows,
+    side_by_side,
+)
 from bochner.tables.encodings import KnownEntries
 from bochner.tables.estimator_laws import checked_base_models
 from bochner.tables.fit_plan import EFFORTS
@@ -127,10 +136,17 @@ class TableModel(BaseEstimator, ABC):
 
     def _new_rows(self, X: MatrixLike) -> NewRows:
         """Return encoded new rows, with masks of their missing, new and far entries."""
+        return next(self._parts(X, LARGEST_COUNT)[1])
+
+    def _parts(
+        self, X: MatrixLike, most: int = MOST_ENCODED
+    ) -> tuple[list[slice], Iterator[NewRows]]:
+        """Return parts of new rows of at most ``most`` encoded entries, which bounds memory."""
         check_is_fitted(self, "head_")
         encoders = self._encoders()
-        encoded, known = read_rows(encoders, X)
-        return NewRows(encoded, self.background_, self.knowledge_, known, encoders)
+        places, parts = read_parts(encoders, X, most)
+        own = self.background_, self.knowledge_
+        return places, (NewRows(encoded, *own, known, encoders) for encoded, known in parts)
 
     def unlike_rows(self, X: MatrixLike) -> dict[str, NDArray[np.bool_]]:
         """Return masks (n,) of rows of a table that differ from the training rows, by the reason.

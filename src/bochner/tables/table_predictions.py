@@ -15,7 +15,7 @@ from bochner._base.registry import register
 from bochner.features.chunks import Indicators
 from bochner.tables.new_rows import NewRows
 from bochner.tables.observations import Chosen
-from bochner.tables.predictive import Pair, Predictive, ScoreLaw
+from bochner.tables.predictive import LEAST_STD, Pair, Predictive, ScoreLaw
 from bochner.tables.weighted_sum import SumOfLaws
 
 TRANSFORMATIONS = ("none", "log", "sqrt", "rank")
@@ -282,7 +282,7 @@ class NumberPredictor:
         if (far := rows.far) is not None:
             changes, rest = far.continued(self._means)
             ends = self.head.law.quantiles(np.array([0.5 - _WITHIN / 2, 0.5 + _WITHIN / 2]))
-            half = np.maximum(0.5 * np.diff(ends)[..., 0], np.finfo(np.float64).tiny)
+            half = np.maximum(0.5 * np.diff(ends)[..., 0], LEAST_STD)
             growth = self.head.growth(far.encoded, far.shifted())
             change[far.rows] = changes.sum(axis=1)
             variance[far.rows] = np.maximum(growth, (rest / half) ** 2)
@@ -380,6 +380,14 @@ class RowDistributions:
         for (rows, _), of_rows in zip(self.parts, values, strict=True):
             joined[rows] = of_rows
         return joined
+
+
+def joined(tables: Sequence[RowDistributions]) -> RowDistributions:
+    """Return the distributions of the rows of several tables."""
+    starts = np.cumsum([0, *(table.n_rows for table in tables)])
+    pairs = zip(starts, tables, strict=False)
+    parts = [(first + rows, law) for first, table in pairs for rows, law in table.parts]
+    return RowDistributions(int(starts[-1]), parts)
 
 
 def expected_error(

@@ -1,6 +1,8 @@
 """Regression on a whole table."""
 
+from collections.abc import Iterator
 from dataclasses import KW_ONLY, dataclass, field
+from itertools import repeat
 from typing import Any, Self
 
 import numpy as np
@@ -10,6 +12,7 @@ from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
 from bochner._base.arrays import (
+    LARGEST_COUNT,
     Array,
     ArrayLike,
     MatrixLike,
@@ -22,6 +25,7 @@ from bochner._base.checks import check_choice, generators
 from bochner._base.progress import Callback, Progress
 from bochner._base.registry import register
 from bochner.linear.argument_checks import check_one_spread, checked_weight
+from bochner.tables.encoder import MOST_ENCODED
 from bochner.tables.new_rows import NewRows
 from bochner.tables.table_fit import chosen_transformation, fitted_laws
 from bochner.tables.table_model import TableModel
@@ -32,6 +36,7 @@ from bochner.tables.table_predictions import (
     ScaledTargets,
     Transformation,
     expected_error,
+    joined,
     plain,
 )
 from bochner.tables.table_rows import is_partitioned, training_rows
@@ -272,10 +277,10 @@ class TableRegressor(RegressorMixin, TableModel):
         check_one_spread(return_std, return_cov)
         if return_std:
             return self.distributions(X, sample_weight).mean_and_std()
-        rows, weight = self._weighted_rows(X, sample_weight)
+        predictor = self._predictor
         if return_cov:
-            return self._predictor.covariances(rows, weight)
-        return self._predictor.mean(rows, weight)
+            return predictor.covariances(*next(self._weighted(X, sample_weight, LARGEST_COUNT)))
+        return np.concatenate([predictor.mean(*part) for part in self._weighted(X, sample_weight)])
 
     def predict_interval(
         self, X: MatrixLike, level: float = 0.9, sample_weight: ArrayLike | None = None
@@ -334,23 +339,25 @@ class TableRegressor(RegressorMixin, TableModel):
         ``mean_and_std()``, ``interval(level)``, ``quantiles(levels)`` and ``sample(count, rng)`` of
         the result are those of the model, and the rows are encoded and predicted only once.
         """
-        return self._predictor.predictive(*self._weighted_rows(X, sample_weight))
+        predictor = self._predictor
+        return joined([predictor.predictive(*part) for part in self._weighted(X, sample_weight)])
 
-    def _weighted_rows(
-        self, X: MatrixLike, sample_weight: ArrayLike | None
-    ) -> tuple[NewRows, Array | None]:
-        """Return new rows, and validated weights (n,) of their targets."""
-        rows = self._new_rows(X)
+    def _weighted(
+        self, X: MatrixLike, sample_weight: ArrayLike | None, most: int = MOST_ENCODED
+    ) -> Iterator[tuple[NewRows, Array | None]]:
+        """Return parts of new rows, and validated weights (n,) of their targets."""
+        places, parts = self._parts(X, most)
         if sample_weight is None:
-            return rows, None
-        weight = checked_weight(sample_weight, rows.encoded)
+            return zip(parts, repeat(None))
+        weight = checked_weight(sample_weight, np.empty((places[-1].stop, 1)))
         assert weight is not None
         if not weight.all():
             raise ValueError(
                 "sample_weight of new targets must be positive, got a zero, which makes the noise "
                 "infinite. Leave such rows out."
             )
-        return rows, weight / self.weight_unit_
+        weight = weight / self.weight_unit_
+        return zip(parts, [weight[rows] for rows in places], strict=True)
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()

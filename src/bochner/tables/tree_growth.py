@@ -17,8 +17,7 @@ _MOST_BINS, _FEW_BINS, _ROWS_OF_A_BIN = 250, 64, 16
 with 64 bins of 4,000 rows, errors of targets that jump are ten per cent greater."""
 
 _PRIOR_ROWS = 10.0
-"""Observations of zero slope that are added to each level: the scores of levels with few rows are
-close to that of unknown levels."""
+"""Observations of zero slope added to each level, so that rare levels are near unknown ones."""
 
 _LEAST_CURVATURE = 1e-6
 """Least second derivative of a loss, at probabilities close to zero or one."""

@@ -33,8 +33,7 @@ _KNOTS = 8
 """Number of knots of a curve, at quantiles of its input."""
 
 _MOST_NUMBERS, _NUMBER_KNOTS, _FEWEST_VALUES = 20, 5, 3
-"""Most numeric columns with curves, their knots, and fewest values: time grows with their
-square."""
+"""Most numeric columns with curves, their knots, and fewest values: time is quadratic."""
 
 _LEAST_PRODUCT = 8.0
 """Least distance of two knots times the number of observations between them, in mean absolute
