@@ -16,7 +16,11 @@ from sklearn.gaussian_process.kernels import (
 
 import bochner
 from bochner import GaussianProcessClassifier, GaussianProcessRegressor, kernels
-from bochner.gaussian_process import gaussian_process_classifier, gaussian_process_regressor
+from bochner.gaussian_process import (
+    full_scale,
+    gaussian_process_classifier,
+    gaussian_process_regressor,
+)
 
 RNG = np.random.default_rng(0)
 X = RNG.uniform(-3, 3, size=(80, 2))
@@ -101,7 +105,7 @@ def many(monkeypatch, n_rows=50):
 
 def test_an_exact_process_of_many_rows_is_that_of_scikit_learn(monkeypatch, tmp_path):
     many(monkeypatch)
-    monkeypatch.setattr(gaussian_process_regressor, "_BLOCK_VALUES", 400)
+    monkeypatch.setattr(full_scale, "_BLOCK_VALUES", 400)
     for alpha in (0.01, np.linspace(0.01, 0.2, 80)):
         settings = {"optimizer": None, "normalize_y": True, "alpha": alpha}
         exact = theirs.GaussianProcessRegressor(KERNEL, **settings).fit(X, Y)
@@ -120,6 +124,31 @@ def test_an_exact_process_of_many_rows_is_that_of_scikit_learn(monkeypatch, tmp_
     loaded = bochner.load(tmp_path / "model")
     np.testing.assert_array_equal(loaded.predict(NEW, return_cov=True)[1], cov)
     np.testing.assert_array_equal(loaded.L_, model.L_)
+
+
+class Recorder(RBF):
+    """A kernel that records the largest of its matrices."""
+
+    largest = 0
+
+    def __call__(self, X, Y=None, eval_gradient=False):
+        Recorder.largest = max(Recorder.largest, 0 if Y is None else len(X) * len(Y))
+        return super().__call__(X, Y, eval_gradient)
+
+
+@pytest.mark.parametrize("model", [GaussianProcessRegressor, GaussianProcessClassifier])
+def test_matrices_of_new_rows_are_blocks(model, monkeypatch):
+    """Whatever the number of training rows: 100,000 new rows of 2,000 took 6 GB."""
+    fitted = model(Recorder(), optimizer=None).fit(X, Y if "Reg" in model.__name__ else Y > 0.0)
+    methods = [
+        getattr(fitted, name) for name in ("predict", "predict_proba") if hasattr(fitted, name)
+    ]
+    expected = [method(NEW) for method in methods]
+    monkeypatch.setattr(full_scale, "_BLOCK_VALUES", 400)
+    Recorder.largest = 0
+    for method, values in zip(methods, expected, strict=True):
+        np.testing.assert_allclose(method(NEW), values, rtol=1e-9)
+    assert Recorder.largest == 400
 
 
 def test_noise_of_many_rows_has_the_greatest_evidence_of_near_ones(monkeypatch):

@@ -24,6 +24,7 @@ from bochner.gaussian_process.process_base import (
     CONSTRAINTS,
     ScikitProcess,
     fitted_process,
+    in_blocks,
     kernel_of_classes,
     refuse_gradient,
     without_noise,
@@ -283,8 +284,7 @@ class GaussianProcessClassifier(ScikitProcess, gaussian_process.GaussianProcessC
         """Return the most probable class of each row, of shape (n,)."""
         check_is_fitted(self, "log_marginal_likelihood_value_")
         if self.processes_ is None:
-            classes: NDArray[np.generic] = self._fitted().predict(X)
-            return classes
+            return np.concatenate(in_blocks(self._fitted().predict, X, len(self._rows)))
         most_probable: NDArray[np.generic] = self.classes_[np.argmax(self.predict_proba(X), axis=1)]
         return most_probable
 
@@ -300,7 +300,7 @@ class GaussianProcessClassifier(ScikitProcess, gaussian_process.GaussianProcessC
                 "Use one_vs_rest mode instead."
             )
         if self.processes_ is None:
-            return as_array(self._fitted().predict_proba(X))
+            return np.concatenate(in_blocks(self._fitted().predict_proba, X, len(self._rows)))
         X = self._checked(X)
         if len(self.processes_) == 1:
             return self.processes_[0].predict_proba(X)

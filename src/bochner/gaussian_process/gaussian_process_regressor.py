@@ -2,6 +2,7 @@
 
 import warnings
 from collections.abc import Mapping
+from functools import partial
 from numbers import Integral
 from typing import Any, ClassVar, Self
 
@@ -11,7 +12,7 @@ from sklearn.gaussian_process import kernels as sk
 from sklearn.utils._param_validation import Interval
 from sklearn.utils.validation import validate_data
 
-from bochner._base.arrays import Array, ArrayLike, RandomState, as_array, steps
+from bochner._base.arrays import Array, ArrayLike, RandomState, as_array
 from bochner._base.checks import drawn_seed, numbers, unfit
 from bochner._base.registry import register
 from bochner.gaussian_process.full_scale import (
@@ -26,6 +27,7 @@ from bochner.gaussian_process.process_base import (
     CONSTRAINTS,
     ScikitProcess,
     fitted_process,
+    in_blocks,
     learned_kernel,
     refuse_gradient,
     start_kernel,
@@ -39,9 +41,6 @@ factor when it is loaded: a file of 2,000 rows has 16 MB."""
 
 _FIRST_SEARCHED = 1000
 """Rows on which hyper-parameters are learned first, from all starts: an eighth of the time."""
-
-_BLOCK_VALUES = 2**24
-"""Kernel values between new rows and training rows that are computed together: 128 MiB."""
 
 _MOST_LACKING = 0.1
 """Estimated deficit of the log evidence per row, in nats, above which a fit warns: the deficit
@@ -379,12 +378,10 @@ class GaussianProcessRegressor(ScikitProcess, gaussian_process.GaussianProcessRe
         """Return the predictions of scikit-learn's process, computed in blocks of rows."""
         if "alpha_" in vars(self) and "L_" not in vars(self) and (return_std or return_cov):
             self.L_ = self._factor()
-        model, n = self._fitted(), len(getattr(self, "X_train_", ()))
-        size = max(1, _BLOCK_VALUES // max(n, 1))
-        if return_cov or n <= _MOST_SEARCHED or np.ndim(X) != 2 or np.shape(X)[0] <= size:
-            return model.predict(X, return_std=return_std, return_cov=return_cov)
-        rows = validate_data(self, X, dtype=np.float64, reset=False)
-        parts = [model.predict(rows[block], return_std) for block in steps(len(rows), size)]
+        predict = partial(self._fitted().predict, return_std=return_std, return_cov=return_cov)
+        if return_cov:
+            return predict(X)
+        parts = in_blocks(predict, X, len(getattr(self, "X_train_", ())))
         if not return_std:
             return np.concatenate(parts)
         return tuple(np.concatenate(part) for part in zip(*parts, strict=True))

@@ -25,7 +25,14 @@ from bochner._base.names import one_line, shown
 from bochner._base.threads import single_threaded_blas
 from bochner.features.chunks import Chunk
 from bochner.features.parameters import KernelParameters, auto_length_scale, median_distance
-from bochner.gaussian_process.full_scale import Covariance, ObservedRows, Places, nearest, rates
+from bochner.gaussian_process.full_scale import (
+    Covariance,
+    ObservedRows,
+    Places,
+    nearest,
+    rates,
+    row_steps,
+)
 from bochner.kernels import (
     Constant,
     Exponential,
@@ -124,6 +131,12 @@ def fitted_process(
         if is_default:
             warnings.simplefilter("ignore", ConvergenceWarning)
         return process.fit(X, y)
+
+
+def in_blocks(predict: Callable[[Any], Any], X: Any, n_training: int) -> list[Any]:
+    """Return predictions of new rows by blocks, whose values with all training rows take memory."""
+    n_rows = len(X) if getattr(X, "ndim", 0) == 2 else 0
+    return [predict(X[rows]) for rows in row_steps(n_rows, n_training)] or [predict(X)]
 
 
 def refuse_gradient() -> NoReturn:

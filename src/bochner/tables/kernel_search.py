@@ -84,7 +84,10 @@ def finished(family: "Family", begin: Begun, rows: Rows) -> Found:
     error = begin.error * rows.n_observations / max(float(np.sum(rows.Y**2)), NO_ERROR)
     few = _FEW * min(error / _PRECISE, 1.0)
     full = _after_steps(begin.kernel, rows, start, STEPS, few)
-    ends = tuple(_after_steps(start, half, start, STEPS_OF_HALVES, few) for half in halves)
+    # A start from all targets would tell a half those of the other half, which it predicts.
+    begins = [_common_start(family, half) for half in halves]
+    pairs = zip(begins, halves, strict=True)
+    ends = tuple(_after_steps(first, half, first, STEPS_OF_HALVES, few) for first, half in pairs)
     kernels = Found(full, ends, full.left_out_error(rows), error_across(ends, halves))
     return with_linear_map(kernels, rows) if family.is_mapped else kernels
 
