@@ -28,7 +28,6 @@ def days(*texts):
         (["1st May 2020", "2nd JUNE 2021"], days("2020-05-01", "2021-06-02")),
         (["03-Jan-21", "31-Dec-99"], days("2021-01-03", "1999-12-31")),
         (["12/31/2021 2:30 PM", "1/13/2021 12:00 am"], days("2021-12-31 14:30", "2021-01-13")),
-        (["2021-12-31T01:00:00Z", "2021-12-31T01:00Z"], days("2021-12-31 01:00") * 2),
     ],
 )
 def test_forms(tmp_path, entries, dates):
@@ -37,6 +36,8 @@ def test_forms(tmp_path, entries, dates):
     assert frame["a"].tolist() == dates
 
 
+IN_UTC = "2021-12-31T01:00:00Z", "2021-12-31 01:00+00:00", "2021-12-31T01:00Z"
+NAMED = "13.01.2021 01:00 UTC", "14.01.2021 02:00 UTC"
 ONE = "2021-12-31T01:00:00+02:00", "2021-06-30 21:15+02:00"
 SEVERAL = (
     "2021-12-31T01:00:00.5+02:00",
@@ -48,10 +49,14 @@ LOCAL = "13/01/2021 01:00 +0230", "14/01/2021 1:00"
 WEST = "13/01/2021 01:00 -0230", "14/01/2021 23:10-03:30", "15/01/2021 9:05 -0800"
 
 
-@pytest.mark.parametrize("entries", [ONE, SEVERAL, LOCAL, WEST, (*SEVERAL, ""), (*ONE, "", "NA")])
+@pytest.mark.parametrize(
+    "entries", [IN_UTC, NAMED, ONE, SEVERAL, LOCAL, WEST, (*SEVERAL, ""), (*ONE, "", "NA")]
+)
 def test_offsets_from_utc_are_kept(tmp_path, entries):
     """pandas reads each entry by itself: the instant and the clock are those of the text."""
-    dates = [pd.to_datetime(text, dayfirst="/" in text, errors="coerce") for text in entries]
+    dates = [
+        pd.to_datetime(text, dayfirst=text[2:3] in ("/", "."), errors="coerce") for text in entries
+    ]
     found = read_text(tmp_path, column(*entries)).frame["a"].tolist()
     for one, date in zip(found, dates, strict=True):
         if date is pd.NaT:

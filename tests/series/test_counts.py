@@ -36,7 +36,8 @@ def assert_mixture():
         least = np.argmax(np.cumsum(mass[:, place])[:, None] >= LEVELS - 1e-9, axis=0)
         assert MIXTURE.quantiles(LEVELS)[place].tolist() == least.tolist()
     counts = np.arange(len(mass))
-    assert_allclose(MIXTURE.centre(), counts @ mass, rtol=1e-6)
+    assert_allclose(mean := MIXTURE.centre(), counts @ mass, rtol=1e-6)
+    assert_allclose(MIXTURE.std() ** 2, counts**2 @ mass - mean**2, rtol=1e-5)
     assert MIXTURE.log_density(np.array([0.5, -1.0])).tolist() == [-np.inf, -np.inf]
     means = sizes(np.array([2.0]), np.array([0.0]), np.array([0.0]))
     assert_allclose(nbinom.pmf(3, means, means / (means + 2.0)), poisson.pmf(3, 2.0), rtol=1e-5)

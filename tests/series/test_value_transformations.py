@@ -70,14 +70,23 @@ def test_zeros_have_the_probability_that_the_density_leaves(name):
     assert_atom(name)
 
 
-def assert_std():
-    """Deviations of values that are not transformed are those of moments about zero."""
-    mean = WEIGHTS @ MEANS
-    assert_allclose(mixture().std() ** 2, WEIGHTS @ (MEANS**2 + VARIANCES) - mean**2)
+def assert_std(name="none", shift=0.0):
+    """Standard deviations are those of the values at evenly spaced quantiles."""
+    own = PredictiveMixture(MEANS - shift, VARIANCES, WEIGHTS, name)
+    values = own.quantiles((np.arange(40_000) + 0.5) / 40_000)
+    assert_allclose(own.std(), values.std(axis=1), rtol=0.003)
 
 
-def test_mixtures_have_the_deviations_of_their_values():
-    assert_std()
+@pytest.mark.parametrize("name", TRANSFORMATIONS)
+@pytest.mark.parametrize("shift", [0.0, 2.2])
+def test_mixtures_have_the_deviations_of_their_values(name, shift):
+    assert_std(name, shift)
+
+
+def test_a_draw_of_tiny_weight_does_not_decide_a_deviation():
+    weights, variances = np.array([0.5, 0.5 - 1e-6, 1e-6]), np.array([[0.1], [0.1], [90.0]])
+    wild = PredictiveMixture(np.zeros((3, 1)), variances, weights, "log")
+    assert_allclose(wild.std(), replace(wild, variances=0.0 * variances + 0.1).std(), rtol=0.02)
 
 
 @pytest.mark.parametrize("name", TRANSFORMATIONS)

@@ -47,13 +47,14 @@ A short name that two countries use for different zones, such as IST, is no zone
 class LocalDates:
     """Dates (n,): times in UTC for each order of days and months, NaT for other texts.
 
-    ``offset`` (n,) is that of local time from UTC.
+    ``offset`` (n,) is that of local time from UTC, zero if no text tells it (not ``is_zoned``).
     """
 
     by_order: Mapping[str, Times]
     offset: Offsets
     form: DateForm = ISO
     words: DateWords = ENGLISH
+    is_zoned: bool = False
 
     def times(self, order: str = "dayfirst") -> Times:
         """Return the times (n,) in UTC; the order matters only to dates with two orders."""
@@ -87,7 +88,7 @@ class LocalDates:
 
         utc, offset = self.times(order), self.offset
         distinct = np.unique(offset[~np.isnat(utc)])
-        if not distinct.any():
+        if not self.is_zoned or not len(distinct):
             return pd.Series(utc)
         in_utc = pd.Series(utc).dt.tz_localize("UTC")
         if len(distinct) == 1:
@@ -134,7 +135,7 @@ def iso_dates(texts: pa.Array) -> LocalDates | None:
         if zone is not None:
             clock = cast(pc.replace_substring_regex(texts, "(.{10}.*?)(Z|[+-][0-9:]+)$", r"\1"))
             offset = clock - utc
-        return LocalDates({"dayfirst": utc}, offset)
+        return LocalDates({"dayfirst": utc}, offset, is_zoned=zone is not None)
     return None
 
 
@@ -191,7 +192,8 @@ def read_texts(texts: pa.Array, form: DateForm, words: DateWords = ENGLISH) -> L
         order: np.append(times, np.datetime64("NaT"))[rows] for order, times in by_order.items()
     }
     offset = np.append(offset[clocks.rows], np.timedelta64(0))[rows]
-    return LocalDates(by_order, offset, form, words)
+    is_zoned = bool(clocks.values("zone", bool, False).any())
+    return LocalDates(by_order, offset, form, words, is_zoned)
 
 
 def _halves(texts: pa.Array, form: DateForm) -> tuple[pa.Array, pa.Array]:

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.special import betainc, betaln, logsumexp, ndtr
+from scipy.special import betainc, betaln, logsumexp
 
 from bochner._base.arrays import Array, as_array
 
@@ -47,9 +47,9 @@ class CountMixture:
         return as_array(np.sum(self.weights * self.means, axis=0))
 
     def std(self) -> Array:
-        """Return half of the widths (h,) of the central 68.3 % intervals."""
-        lower, upper = self.quantiles(ndtr(np.array([-1.0, 1.0]))).T
-        return as_array(0.5 * (upper - lower))
+        """Return the standard deviations (h,)."""
+        spread = (self.means - self.centre()) ** 2
+        return as_array(np.sqrt(np.sum(self.weights * (self.variances + spread), axis=0)))
 
     def quantiles(self, levels: Array) -> Array:
         """Return quantiles (h, q): the least counts whose probability of no more is a level."""

@@ -197,8 +197,8 @@ class Forecaster(BaseEstimator):
         mean, std : ndarray of shape (h,), pandas Series or DataFrame, or dict
             In the type of the series. The mean of the value or, with a transformation, the mean of
             its square root or logarithm transformed back, which is close to the median; with
-            ``"counts"``, the expected count. ``std`` is then half of the width of the central
-            68.3 % interval.
+            ``"counts"``, the expected count. ``std`` is the standard deviation of the values that
+            ``sample`` draws; their last upper ten-thousandth counts as its smallest value.
         """
         forecasts = self._forecasts(horizon, X)
         laws = forecasts.laws()
