@@ -140,6 +140,10 @@ def within_time(work: Callable[[], T], until: float) -> T | None:
         signal.signal(signal.SIGALRM, earlier)
 
 
+_MANY_ROWS = 10_000
+"""Rows above which other methods have several BLAS threads: on busy cores they take twice as long
+for fewer rows."""
+
 _Encoded = tuple[Split, float]
 """A split with encoded rows, and the time in seconds to encode the training rows."""
 
@@ -157,8 +161,8 @@ def add_others(
 ) -> list[str]:
     """Fit the other methods, and add their outcomes by name; return those that took too long.
 
-    They have the BLAS threads of a fit with ``n_jobs``, and seconds include the encoding. Each one
-    is stopped after ``longest`` seconds, or ten, and all at ``until`` of ``perf_counter``.
+    They have the BLAS threads of a fit with ``n_jobs`` to many rows, and seconds include the
+    encoding. Each is stopped after ``longest`` seconds, or ten, and all at ``until``.
     """
     with single_threaded_blas() as n_blas:
         n_threads = threads_for(n_jobs, n_blas)
@@ -201,7 +205,7 @@ def _outcomes(
             model[-1].set_params(thread_count=n_threads)
         # Ignore overflows of other libraries with huge targets; their errors show them.
         with (
-            threads_of_blas(n_threads),
+            threads_of_blas(n_threads if len(split.y) > _MANY_ROWS else 1),
             threads_of_trees(),  # On shared cores, two can be a hundred times slower than one
             np.errstate(over="ignore", invalid="ignore"),
         ):
