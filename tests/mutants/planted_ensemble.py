@@ -45,7 +45,7 @@ planted(
     test_parts.test_noise_decides_between_parts_and_landmarks,
     name="parts_where_landmarks_are_better",
 )(edit(parts, "is_part_better", "return error <=", "return error >", learner))
-plant_edits(FitPlan, "rows_of_laws", test_parts.assert_posterior,
+plant_edits(FitPlan, "rows_of_laws", test_parts.test_the_posterior_is_that_of_the_part,
     coefficients_of_other_rows=("self.rows.X[self.part]", "self.rows.X[:count]"))  # fmt: skip
 plant_edits(kernel_laws, "exact", test_kernel_laws.assert_exact,
     one_signal_of_all_targets=("squares[in_signal], axis=0)", "squares[in_signal])"))  # fmt: skip

@@ -127,9 +127,10 @@ planted(check_any_order, name="densities_of_values_at_other_times")(
 )
 
 
-planted(test_forecaster_periods.assert_one_rule, name="periods_are_those_of_the_best_model")(
-    lambda patch: patch.setattr(SeriesLaw, "probable", property(lambda law: law.components))
-)
+planted(
+    test_forecaster_periods.test_seasons_are_reported_by_one_rule,
+    name="periods_are_those_of_the_best_model",
+)(lambda patch: patch.setattr(SeriesLaw, "probable", property(lambda law: law.components)))
 planted(
     lambda: test_origins.test_numbers_with_gaps_are_on_their_grid(1.0 / 12.0, 2),
     name="rounded_times_shift_the_grid",

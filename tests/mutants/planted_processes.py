@@ -72,9 +72,9 @@ planted(
     dense.test_the_estimated_error_is_the_divergence_from_the_exact_law,
     name="the_error_is_of_variances_not_of_deviations",
 )(edit(Residuals, "divergence", "0.5 * len", "len"))
-planted(dense.check_rates, name="flat_kernels_reach_somewhere")(
-    edit(full_scale, "_half_loss", "return np.inf", "return 1.0")
-)
+planted(
+    dense.test_kernels_reach_as_far_as_their_length_scales, name="flat_kernels_reach_somewhere"
+)(edit(full_scale, "_half_loss", "return np.inf", "return 1.0"))
 
 
 def check_noise():
