@@ -29,7 +29,7 @@ check_scales = partial(
     laws.test_standard_deviations_and_covariances_have_the_scale_of_every_target, laws.APPROXIMATE
 )
 check_neighbours = partial(laws.test_all_rows_as_neighbours_make_an_exact_process, 10, 0.01)
-check_draws = partial(draws.check_draw, "Matern 5/2", 2, 0.05, draws.MANY)
+check_draws = partial(draws.test_draws, "Matern 5/2", 2, 0.05, draws.MANY)
 
 
 def check_named_columns():

@@ -12,7 +12,7 @@ from bochner.series.series_model import SeriesUnits
 from bochner.series.value_transformations import PredictiveMixture, SquareRoot
 
 planted(
-    lambda: test_mixture.assert_atom("sqrt"),
+    lambda: test_mixture.test_zeros_have_the_probability_that_the_density_leaves("sqrt"),
     test_forecaster_rows.test_zeros_have_their_probability,
     name="a_square_root_of_zero_has_no_probability",
 )(lambda patch: patch.setattr(SquareRoot, "has_floor", False))

@@ -233,10 +233,6 @@ def test_rolling_origins_are_fits_to_the_values_before():
 
 @pytest.mark.parametrize("scale", ["none", "log"])
 def test_two_plans_are_compared_by_paired_paths(scale):
-    assert_paired(scale)
-
-
-def assert_paired(scale):
     """Differences of paths with other inputs are draws of the effect, the same at all steps."""
     x = np.random.default_rng(5).random((N, 1))
     y = values() + 3.0 * x[:, 0]

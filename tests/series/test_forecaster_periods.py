@@ -98,10 +98,6 @@ SEASONS = {
 @pytest.mark.parametrize("case", SEASONS)
 def test_the_seasons_of_a_series_are_reported_and_no_others(case):
     """Neither parts of a season nor short fluctuations are seasons, but tides are."""
-    check_seasons(case)
-
-
-def check_seasons(case):
     index, mean, expected = SEASONS[case]
     for seed in range(3):
         rng = np.random.default_rng(seed)

@@ -67,10 +67,6 @@ def test_states_are_those_given_the_values_before():
 @pytest.mark.thorough_cases("own|other")
 @pytest.mark.parametrize("name", ["own", "other", "variance", "covariance", "initial", "noise"])
 def test_slopes_are_differences_of_the_evidence(name):
-    assert_slopes(name)
-
-
-def assert_slopes(name):
     y, weights, steps, initial = problem()
     zero, noise, increment = np.zeros(len(initial)), 0.3, 1e-6
     _, states = filtered(y, weights, steps, zero, initial, noise)
