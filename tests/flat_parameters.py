@@ -3,7 +3,7 @@
 from bochner import FourierFeatures
 from bochner.linear.solver_plan import RidgeSolver
 
-OF_FEATURES = ("scheme", "weights", "decomposition", "pairs")
+OF_FEATURES = ("scheme", "weights", "decomposition", "pairs", "masses")
 OF_SOLVERS = ("tol", "memory_limit")
 
 

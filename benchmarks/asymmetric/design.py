@@ -17,7 +17,6 @@ from bochner.features.transformer import FourierFeatures
 from bochner.kernels import Kernel
 from bochner.spectral import SpectralMeasure
 from bochner.spectral.decompositions import spectral_measure
-from bochner.spectral.least_squares import Sample, least_squares_masses
 
 SIGMA = 2.0  # The paper's length scale of all kernels, for inputs in [0, 1]
 TRIALS = 10  # The paper's number of trials
@@ -119,20 +118,6 @@ class EqualSets:
         return self.frequencies_.gram(*(part.astype(np.float32) for part in pair))
 
 
-class FittedMasses(EqualSets):
-    """Independent frequencies of Jordan parts, shared by masses that are fitted to a few rows."""
-
-    def fit(self, X: Array) -> "FittedMasses":
-        """Draw the frequencies, and fit the masses to at most 50 rows; the paper's Algorithm 2."""
-        rng = np.random.default_rng(self.seed)
-        measure = spectral_measure(self.kernel, X.shape[1], decomposition="jordan")
-        rows = X[rng.permutation(len(X))[:50]]
-        parts = measure.sample_parts(self.m, rng, "iid")
-        sample = Sample(rows, rows, self.kernel(rows))
-        self.frequencies_ = reduce(add, least_squares_masses(parts, sample, measure.mass))
-        return self
-
-
 def _nystroem(kernel: Kernel, m: int, seed: int) -> Any:
     return AsymmetricNystroem(kernel, 2 * m, random_state=seed)
 
@@ -141,7 +126,9 @@ METHODS: Mapping[str, Method] = {
     JORDAN_IID: Method(_fourier("jordan", scheme="iid")),
     JORDAN_SETS: Method(EqualSets, most=_MANY_FREQUENCIES),
     JORDAN: Method(_fourier("jordan"), most=_MANY_FREQUENCIES),
-    JORDAN_FITTED: Method(FittedMasses, most=_MANY_FREQUENCIES),
+    JORDAN_FITTED: Method(
+        _fourier("jordan", scheme="iid", masses="least_squares"), most=_MANY_FREQUENCIES
+    ),
     POLAR_IID: Method(_fourier("polar", scheme="iid")),
     POLAR: Method(_fourier("polar")),
     LEAST_SQUARES: Method(_fourier("polar", weights="least_squares"), most=1_024),

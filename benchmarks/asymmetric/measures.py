@@ -76,7 +76,15 @@ def speed_metrics(label: str, method: str, size: int, seed: int, n_rows: int) ->
 
 def _fitted_masses(label: str, m: int, seed: int) -> list[float]:
     X = np.random.default_rng(seed).standard_normal((_SUBSET, 1))
-    frequencies = design.FittedMasses(design.KERNELS[label](1), m, seed).fit(X).frequencies_
+    features = FourierFeatures(
+        design.KERNELS[label](1),
+        2 * m,
+        decomposition="jordan",
+        scheme="iid",
+        masses="least_squares",
+        random_state=seed,
+    ).fit(X)
+    frequencies = features.frequencies_
     imaginary = frequencies.phase != 0.0
     parts = (
         ~imaginary & (frequencies.weight > 0.0),
@@ -130,14 +138,6 @@ class _Twice(FourierFeatures):
         return np.concatenate((Z, Z), axis=1)
 
 
-class _BothSides(FourierFeatures):
-    """Left features and the right ones that differ from them, as the paper's classifiers use."""
-
-    def transform(self, X: Any) -> NDArray[Any]:
-        others = np.flatnonzero(np.tile(self.frequencies_.is_two_sided, 2)[: self.n_components])
-        return np.concatenate((super().transform(X), self.transform_right(X)[:, others]), axis=1)
-
-
 def accuracy_metrics(rows: Rows, label: str, method: str, size: int, seed: int) -> dict[str, float]:
     """Return the test accuracy of liblinear, its ``C`` chosen on some rows, and seconds."""
     if method == design.LINEAR:
@@ -163,10 +163,10 @@ def _features(kernel: Kernel, method: str, M: int, seed: int) -> FourierFeatures
     options: dict[str, Any] = {"n_components": 2 * m, "random_state": random_state}
     options["scheme"] = "orthogonal"
     if method == design.ASY_POLAR:
-        return _BothSides(kernel, decomposition="polar", **options)
+        return FourierFeatures(kernel, decomposition="polar", output="concatenated", **options)
     if method == design.RBF_TWICE:
         return _Twice(kernel, **options)
     options |= {"scheme": "iid", "decomposition": "jordan"}
     if method == design.ASY_JORDAN:
-        return _BothSides(kernel, **options)
+        return FourierFeatures(kernel, output="concatenated", **options)
     return FourierFeatures(kernel.symmetrised, **options)

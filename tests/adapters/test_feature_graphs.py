@@ -31,6 +31,12 @@ def test_every_kernel(case, monkeypatch):
     # Lines are sines of small angles, next to a quarter turn.
     tolerance = 1e-9 if "Polynomial(degree=1," in str(case) else 1e-12
     assert_allclose(found["features"], features.transform(X), rtol=0.0, atol=tolerance)
+    concatenated = FourierFeatures.of(features.frequencies_, case.kernel)
+    if features.frequencies_.dim == features.frequencies_.dim_right:
+        concatenated.set_params(output="concatenated")
+        concatenated._n_features_out += len(concatenated._others())
+        both = evaluate(export_onnx(concatenated), X)["features"]
+        assert_allclose(both, concatenated.transform(X), rtol=0.0, atol=tolerance)
 
 
 @pytest.mark.parametrize("n", [0, 1, 7])

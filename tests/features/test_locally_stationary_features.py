@@ -37,6 +37,13 @@ def test_both_arguments_have_the_same_signed_features(kernel, weights):
     assert error < 0.35
 
 
+def test_fitted_masses_stay_symmetric():
+    kernel = PLAIN + 0.5 * Matern()
+    map = FourierFeatures(kernel, 2048, masses="least_squares", random_state=0).fit(X)
+    assert map.frequencies_.is_symmetric
+    assert np.linalg.norm(map.gram(X) - kernel(X)) < 0.3 * np.linalg.norm(kernel(X))
+
+
 def burst(rng, n):
     """A random wave that fades away from the middle, seen with noise, and its true values."""
     frequency, phase = rng.normal(scale=3.0, size=30), rng.uniform(0.0, 2.0 * np.pi, 30)

@@ -12,7 +12,7 @@ from laws.references import reference_gram
 from laws.registry import Streams, check_mean, drift, maps
 from numpy.testing import assert_allclose
 
-from bochner import kernels, spectral_measure
+from bochner import FourierFeatures, kernels, spectral_measure
 from bochner.kernels import Kernel
 
 FAMILY_ALPHA = 1e-3
@@ -123,6 +123,26 @@ def check_unbiased(case, decomposition, scheme, seeds=40, m=40, **options):
     streams = case.rng(f"{decomposition}/{scheme}/{m}").spawn(seeds)
     values = np.array([sides(case, measure.sample(m, rng, scheme)) for rng in streams])
     check_mean(values, exact(case), ALPHA, max_error=measure.max_error)
+
+
+def check_fitted_masses(case, decomposition, scheme, seeds=12, m=1024):
+    """Masses by least squares: so many frequencies that the bias is far below the spread.
+
+    The bias falls like ``1 / m``, the spread of independent draws like its root.
+    """
+    rows = np.concatenate(case.points(30))
+    values = []
+    for seed in range(seeds):
+        features = FourierFeatures(
+            case.kernel,
+            2 * m,
+            scheme=scheme,
+            decomposition=decomposition,
+            masses="least_squares",
+            random_state=seed,
+        )
+        values.append(sides(case, features.fit(rows).frequencies_))
+    check_mean(np.array(values), exact(case), ALPHA)
 
 
 def check_mass(case):

@@ -24,11 +24,25 @@ BY_TURNS = [
 ]
 """All decompositions in the plane, and every other one of a case and scheme elsewhere."""
 
+FITTED = [
+    (case, scheme)
+    for case in NAMED
+    if isinstance(case.kernel.length_scale, float)
+    for scheme in (("iid", "orthogonal") if case.dim == 5 else ("iid",))
+]
+
 
 @pytest.mark.thorough_cases("iid|5d|20d")
 @pytest.mark.parametrize(("case", "scheme", "decomposition"), BY_TURNS, ids=str)
 def test_samples_are_unbiased_on_both_sides(case, scheme, decomposition):
     laws.check_unbiased(case, decomposition, scheme)
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize("decomposition", DECOMPOSITIONS)
+@pytest.mark.parametrize(("case", "scheme"), FITTED, ids=str)
+def test_fitted_masses_give_the_kernel_on_both_sides(case, decomposition, scheme):
+    laws.check_fitted_masses(case, decomposition, scheme)
 
 
 @pytest.mark.parametrize("case", CASES, ids=str)

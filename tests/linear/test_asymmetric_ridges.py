@@ -141,8 +141,8 @@ def test_wrong_pairs_are_refused():
     for right in ({"right": RIGHT}, {}):
         with pytest.raises(ValueError, match=r"right argument .* has 5 inputs .* data have 2"):
             ridge(right, kernel=WIDE).fit(X, T, **right)
-    with pytest.raises(ValueError, match="weights must be one of"):
-        ridge(weights="none").fit(X, T)
+    with pytest.raises(ValueError, match="masses must be one of"):
+        ridge(masses="none").fit(X, T)
     with pytest.raises(NotFittedError):
         ridge().predict(X)
 
@@ -153,6 +153,7 @@ def test_wrong_pairs_are_refused():
         {},
         {"scheme": "iid"},
         {"decomposition": "jordan"},
+        {"decomposition": "jordan", "masses": "least_squares"},
         {"weights": "least_squares"},
         {"kernel": "matern52", "length_scale": 0.7},
     ],

@@ -29,6 +29,7 @@ def check(case, decomposition="polar", scheme="iid", **options):
     return lambda: laws.check_unbiased(case, decomposition, scheme, **options)
 
 
+check_fitted = deferred(laws.check_fitted_masses, "iid", seeds=10)
 check_mass = deferred(laws.check_mass)
 
 
@@ -65,6 +66,8 @@ def lost_factor_of_the_imaginary_mass(imaginary_variation, self, s):
     check(SHIFT),
     check(WIDE_SINH, "polar", "orthogonal"),
     check(WIDE_COSH, "jordan"),
+    check_fitted(SHIFT, "polar"),
+    check_fitted(SINH, "jordan"),
 )
 def conjugated_phases(phase, self, factor, t):
     return -phase(self, factor, t)

@@ -5,6 +5,7 @@ from itertools import combinations
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
+from scipy.optimize import lsq_linear
 
 from bochner.spectral.frequencies import Frequencies
 from bochner.spectral.least_squares import Sample, least_squares_masses
@@ -123,6 +124,16 @@ def test_masses_are_those_of_brute_force(kinds, total):
     assert boundary < 6 or total < 1.0
 
 
+@pytest.mark.parametrize("kinds", CASES, ids="-".join)
+def test_free_masses_are_nonnegative_least_squares(kinds):
+    for seed in range(4):
+        parts = [part(kind, 10 * seed + i) for i, kind in enumerate(kinds)]
+        sample = rows_and_gram(seed, 12, 8)
+        xi = factors(parts, least_squares_masses(parts, sample))
+        solution = lsq_linear(columns(parts, sample), sample.gram.ravel(), (0.0, np.inf), tol=1e-14)
+        assert_allclose(xi, solution.x, atol=1e-6)
+
+
 def test_one_real_part_has_all_of_the_value_at_zero():
     # Whatever the Gram matrix says: a part of zero mass is not there to be drawn from.
     for seed in range(4):
@@ -134,9 +145,30 @@ def test_one_real_part_has_all_of_the_value_at_zero():
         assert_allclose(fitted[0].weight.sum(), 2.0, rtol=1e-12)
 
 
+def test_phases_of_all_kinds_set_no_constraint():
+    rng = np.random.default_rng(0)
+    sample = rows_and_gram(0)
+    f = Frequencies(rng.normal(size=(5, DIM)), np.full(5, 0.2), rng.uniform(-3.0, 3.0, 5))
+    column = columns([f], sample)[:, 0]
+    sample = Sample(sample.left, sample.right, sample.gram + 3.0 * column.reshape(14, 14))
+    expected = column @ sample.gram.ravel() / (column @ column)
+    assert expected > 0.0
+    for value in (None, 1.0):
+        assert_allclose(factors([f], least_squares_masses([f], sample, value)), expected)
+    opposite = Sample(sample.left, sample.right, -sample.gram)
+    assert_array_equal(factors([f], least_squares_masses([f], opposite, 1.0)), 0.0)
+    # Next to a polar part, a real part has not all of the value at zero.
+    real = part("positive", 1)
+    both = factors([real, f], least_squares_masses([real, f], sample, 100.0))
+    solution = lsq_linear(columns([real, f], sample), sample.gram.ravel(), (0.0, np.inf), tol=1e-14)
+    assert_allclose(both, solution.x, atol=1e-6)
+
+
 def test_values_at_zero_that_no_factors_give_are_refused():
     sample = rows_and_gram(0)
     with pytest.raises(ValueError, match=r"value at zero is 1, but no part .* has that sign"):
         least_squares_masses([part("negative", 0), part("imaginary", 1)], sample, 1.0)
-    with pytest.raises(ValueError, match=r"value at zero is -1, but no part .* has that sign"):
+    with pytest.raises(ValueError, match=r"value at zero is -1, but .*give value_at_zero=None"):
         least_squares_masses([part("positive", 0)], sample, -1.0)
+    with pytest.raises(ValueError, match="At least one part"):
+        least_squares_masses([], sample)

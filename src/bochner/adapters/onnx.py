@@ -300,11 +300,21 @@ def _(step: Frequencies, graph: Graph, X: str) -> tuple[str, int]:
     return graph.features(X, step), 2 * step.n_frequencies
 
 
-@transformed.register(SimilarityFeatures)
-@transformed.register(FourierFeatures)
-def _(step: Any, graph: Graph, X: str) -> tuple[str, int]:
+@transformed.register
+def _(step: SimilarityFeatures, graph: Graph, X: str) -> tuple[str, int]:
     width = len(step.signature_)
     return graph.first_columns(graph.features(X, step.frequencies_), width), width
+
+
+@transformed.register
+def _(step: FourierFeatures, graph: Graph, X: str) -> tuple[str, int]:
+    width = len(step.signature_)
+    right_columns = step._others() if step.output == "concatenated" else np.empty(0, np.intp)
+    features = graph.first_columns(graph.features(X, step.frequencies_), width)
+    if len(right_columns):
+        right = graph("Gather", graph.features(X, step.frequencies_.right), right_columns, axis=1)
+        features = graph("Concat", features, right, axis=1)
+    return features, width + len(right_columns)
 
 
 @add_outputs.register(Frequencies)

@@ -34,6 +34,7 @@ from bochner.spectral.decompositions import (
 )
 from bochner.spectral.frequencies import Frequencies
 from bochner.spectral.laws import Isotropic, NoMeasureError
+from bochner.spectral.least_squares import Sample, least_squares_masses
 from bochner.spectral.measure import SpectralMeasure
 from bochner.spectral.profiles import profile
 from bochner.spectral.schemes import (
@@ -93,6 +94,9 @@ _SPHERE_TOLERANCE = 1e-4
 """Relative distance from a sphere at which rows count as on it: ten times the tolerance of kernels
 on the unit sphere, so that rows which these accept cause no warning."""
 
+_MASS_ROWS = 50
+"""Number of rows on which the masses of a measure's parts are fitted; He et al., Algorithm 2."""
+
 _POOR = 0.5
 """Predicted relative error of features above which a warning is given: half of the kernel."""
 
@@ -126,11 +130,12 @@ def approximate(
     scheme: Scheme | str = "auto",
     weights: str = "sampled",
     decomposition: Decomposition | str = "auto",
+    masses: str = "exact",
     n_checks: int = 0,
 ) -> Approximation:
     """Return frequencies that approximate a kernel on rows ``X`` (n, d) and ``right`` (n2, d2)."""
     scheme = resolve_scheme(scheme)
-    if (weights, decomposition) == ("sampled", "auto"):
+    if (weights, decomposition, masses) == ("sampled", "auto", "exact"):
         measure = _plain_measure(kernel, X, right)
         if measure is not None:
             frequencies = measure.sample(n_frequencies, draw_rng, scheme)
@@ -138,6 +143,11 @@ def approximate(
             if n_checks:
                 checks = _checks(measure, n_frequencies, n_checks, draw_rng, scheme)
             return Approximation(frequencies, max_error=0.0, checks=checks)
+    if weights == masses:
+        raise ValueError(
+            "weights='least_squares' already fits the weight of every frequency: use it with "
+            "masses='exact'."
+        )
     data = DesignData(
         X.shape[1],
         n_frequencies,
@@ -148,7 +158,7 @@ def approximate(
         seed=int(data_rng.integers(2**63)),
     )
     measure = _measure(kernel, data, resolve_decomposition(decomposition))
-    return _designed(kernel, measure, data, scheme, n_checks, draw_rng, data_rng)
+    return _designed(kernel, measure, data, scheme, masses, n_checks, draw_rng, data_rng)
 
 
 def _plain_measure(
@@ -219,11 +229,12 @@ def _designed(
     measure: SpectralMeasure | None,
     data: DesignData,
     scheme: Scheme,
+    masses: str,
     n_checks: int,
     draw_rng: Generator,
     data_rng: Generator,
 ) -> Approximation:
-    """Return frequencies whose measure or weights may depend on the data."""
+    """Return frequencies whose measure, masses or weights may depend on the data."""
     m, region = data.n_frequencies, None if measure is None else _region(kernel, measure, data)
 
     def parts_of(count: int, rng: Generator, rows_rng: Generator) -> list[Frequencies]:
@@ -255,7 +266,12 @@ def _designed(
         return Approximation(frequencies, region, fit_error=error, checks=checks())
     assert measure is not None
     assert isinstance(kernel, Kernel)
-    frequencies = reduce(add, (one_sided(part) for part in parts_of(m, draw_rng, data_rng)))
+    parts = parts_of(m, draw_rng, data_rng)
+    if masses == "least_squares":
+        left = some_rows(data.left, _MASS_ROWS, data_rng)
+        other = left if data.right is None else some_rows(data.right, _MASS_ROWS, data_rng)
+        parts = least_squares_masses(parts, Sample(left, other, kernel(left, other)), measure.mass)
+    frequencies = reduce(add, (one_sided(part) for part in parts))
     if measure.predicted_error is not None and measure.predicted_error > _POOR:
         warn_user(
             f"The features approximate the kernel badly: their predicted relative error is "

@@ -173,6 +173,7 @@ KERNEL_CHECKS: Mapping[str, Check] = {
     "scheme": partial(resolved, kind=Scheme, choices=SCHEMES),
     "weights": one_of(("sampled", "least_squares")),
     "decomposition": partial(resolved, kind=Decomposition, choices=DECOMPOSITIONS),
+    "masses": one_of(("exact", "least_squares")),
     "dtype": lambda _, value: check_dtype(value),
     "random_state": lambda _, value: check_seed(value),
     "fit_intercept": as_flag,

@@ -1,8 +1,11 @@
 """The scikit-learn transformer of random Fourier features."""
 
+from collections.abc import Mapping
 from dataclasses import KW_ONLY, dataclass, field
 from typing import Any, Self
 
+import numpy as np
+from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
@@ -24,15 +27,22 @@ from bochner.features.approximation import Region, approximate, check_rows
 from bochner.features.parameters import (
     KERNEL_CHECKS,
     AnyKernel,
+    Check,
     KernelParameters,
     check_each,
     count_frequencies,
+    one_of,
     resolve_kernel,
 )
 from bochner.kernels import Kernel
 from bochner.spectral.decompositions import Decomposition
 from bochner.spectral.frequencies import Frequencies
 from bochner.spectral.schemes import Scheme
+
+OUTPUTS = ("left", "concatenated")
+
+_CHECKS: Mapping[str, Check] = {**KERNEL_CHECKS, "output": one_of(OUTPUTS)}
+"""Checks of the constructor parameters, by name."""
 
 
 @register
@@ -64,10 +74,10 @@ class FourierFeatures(
         such as ``"matern52"`` or ``"ntk"``, or, with ``weights="least_squares"``, any function
         ``k(X, Y)`` that returns Gram matrices.
     n_components : int, default=512
-        Even number of real output features: a cosine and a sine for each frequency. A symmetric
-        kernel with one frequency per argument, such as a locally stationary kernel, needs a
-        multiple of 4. The only odd number accepted is 1, a single cosine, which scikit-learn's
-        checks require.
+        Even number of real output features: a cosine and a sine for each frequency. It counts left
+        features only; ``output="concatenated"`` adds the right features. A symmetric kernel with
+        one frequency per argument, such as a locally stationary kernel, needs a multiple of 4. The
+        only odd number accepted is 1, a single cosine, which scikit-learn's checks require.
     scheme : {"auto", "energy", "lattice", "orthogonal", "iid", "structured"} or Scheme
         How frequencies are sampled jointly; see :mod:`bochner.spectral`. ``"auto"``, the
         default, is ``"energy"`` for at most 64 inputs and ``"orthogonal"`` for more. It is
@@ -88,6 +98,12 @@ class FourierFeatures(
         the data where it would be signed, and draws asymmetric kernels in polar form: one set of
         frequencies with phases. ``"jordan"`` draws from the positive and negative, real and
         imaginary parts of the closed form.
+    masses : {"exact", "least_squares"}, default="exact"
+        Masses of the parts of a measure; ``"least_squares"`` fits them to the kernel on 50 rows
+        (He et al., Algorithm 2).
+    output : {"left", "concatenated"}, default="left"
+        Features that :meth:`transform` returns: the left features, or the left features followed by
+        the right features that differ from them, as He et al. use in linear classifiers.
     dtype : {None, "float32", "float64"}, default=None
         Type of the features; ``None`` keeps float32 and converts all else to float64.
     random_state : int, RandomState instance or None, default=None
@@ -130,6 +146,8 @@ class FourierFeatures(
     scheme: str | Scheme = "auto"
     weights: str = "sampled"
     decomposition: str | Decomposition = "auto"
+    masses: str = "exact"
+    output: str = "left"
     length_scale: LengthScale | str = "median"
     dtype: DTypeLike | None = None
     random_state: RandomState = None
@@ -196,7 +214,15 @@ class FourierFeatures(
             scheme=self.scheme,
             weights=self.weights,
             decomposition=self.decomposition,
+            masses=self.masses,
         )
+        if self.output == "concatenated" and approximation.frequencies.dim_right != X.shape[1]:
+            raise ValueError(
+                f"output='concatenated' puts the features of both arguments side by side for the "
+                f"same rows, but the kernel's left argument has {X.shape[1]} inputs and its right "
+                f"argument {approximation.frequencies.dim_right}; use output='left', and "
+                f"transform_right."
+            )
         self.frequencies_ = approximation.frequencies
         self._region = approximation.region
         self.max_error_ = approximation.max_error
@@ -204,16 +230,25 @@ class FourierFeatures(
         self.fit_error_ = approximation.fit_error
         self.signature_ = self.frequencies_.signature[: self.n_components]
         self._n_features_out = self.n_components
+        if self.output == "concatenated":
+            self._n_features_out += len(self._others())
         return self
 
     def _check_parameters(self) -> None:
         """Raise an error for an invalid parameter; also called for a model loaded from a file."""
-        check_each(self, KERNEL_CHECKS)
+        check_each(self, _CHECKS)
 
     def transform(self, X: MatrixLike) -> Floats:
-        """Return features (n, n_components) of rows (n, d), dense or CSR: cosines, then sines."""
+        """Return the features (n, n_components) of rows (n, d), dense or CSR: cosines, then sines.
+
+        With ``output="concatenated"`` the right features that differ from left ones follow.
+        """
         X = self._checked(X)
-        return self.frequencies_.map_rows(X)[:, : self.n_components]
+        left = self.frequencies_.map_rows(X)[:, : self.n_components]
+        if self.output == "left":
+            return left
+        right = self._right(self._checked_right(X))
+        return np.concatenate((left, right[:, self._others()]), axis=1)
 
     def transform_right(self, Y: MatrixLike) -> Floats:
         """Return the features (n, n_components) of rows (n, d2) of the kernel's right argument.
@@ -229,6 +264,14 @@ class FourierFeatures(
         right = self._right(self._checked_right(X if Y is None else Y))
         gram: Floats = (left * self.signature_.astype(left.dtype, copy=False)) @ right.T
         return gram
+
+    def _others(self) -> NDArray[np.intp]:
+        """Return the indices of the right features to concatenate with the left features."""
+        if self.output == "left":
+            return np.empty(0, dtype=np.intp)
+        # Phases cancel in linear models, so that the right features of a one-sided frequency would
+        # only double the weight of the left ones (docs/adr/0013).
+        return np.flatnonzero(np.tile(self.frequencies_.is_two_sided, 2)[: self.n_components])
 
     def _right(self, Y: Any) -> Floats:
         return self.frequencies_.right.map_rows(Y)[:, : self.n_components]

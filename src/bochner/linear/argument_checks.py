@@ -23,9 +23,10 @@ from bochner.features.parameters import (
     AnyKernel,
     check_each,
     length_scale_check,
+    one_of,
 )
 from bochner.features.parameters import Check as ParameterCheck
-from bochner.features.transformer import FourierFeatures
+from bochner.features.transformer import OUTPUTS, FourierFeatures
 from bochner.kernels import Kernel
 from bochner.spectral.frequencies import Frequencies
 
@@ -215,7 +216,11 @@ def checked_alpha(alpha: object) -> float | None:
 
 def features_check(*length_scales: str) -> ParameterCheck:
     """Return the check of a model's ``features``, which may use these names of length scales."""
-    checks = {**KERNEL_CHECKS, "length_scale": length_scale_check(*length_scales)}
+    checks = {
+        **KERNEL_CHECKS,
+        "output": one_of(OUTPUTS),
+        "length_scale": length_scale_check(*length_scales),
+    }
 
     def check(name: str, features: object) -> None:
         if features is None:
@@ -223,16 +228,16 @@ def features_check(*length_scales: str) -> ParameterCheck:
         if not isinstance(features, FourierFeatures):
             raise TypeError(f"{name} must be FourierFeatures(...) or None, got {features!r:.60}.")
         check_each(features, checks)
-        if (features.dtype, features.random_state) != (None, None):
+        if (features.output, features.dtype, features.random_state) != ("left", None, None):
             raise ValueError(
-                f"{name} must leave dtype and random_state at their defaults: the model chooses "
-                f"the type, and has a random_state."
+                f"{name} must leave output, dtype and random_state at their defaults: the model "
+                f"chooses them, and has a random_state."
             )
 
     return check
 
 
-_DRAWING = ("scheme", "weights", "decomposition")
+_DRAWING = ("scheme", "weights", "decomposition", "masses")
 """Names of the parameters of features that control how frequencies are drawn."""
 
 _DEFAULTS = {name: p.default for name, p in signature(FourierFeatures).parameters.items()}

@@ -177,7 +177,7 @@ class AsymmetricKernelRidge(MultiOutputMixin, TwoSidedRidge):
     alpha : float or "evidence", default=1.0
         Ratio of the noise variance to the prior variance at rows where κ(x, x) is one,
         for any number of rows. ``"evidence"`` maximises the marginal likelihood.
-    length_scale, scheme, weights, decomposition, random_state
+    length_scale, scheme, weights, decomposition, masses, random_state
         As in :class:`bochner.FourierFeatures`.
     fit_intercept : bool, default=False
         Whether to add a constant that is not penalised.

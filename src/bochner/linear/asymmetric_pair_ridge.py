@@ -293,7 +293,7 @@ class AsymmetricPairRidge(TwoSidedRidge):
         of pairs, if the kernel has unit total mass: the prior covariance between pairs is then one
         between a pair and itself. ``"evidence"`` maximises the marginal likelihood of at most 1000
         pairs.
-    kernel, length_scale, scheme, weights, decomposition, fit_intercept, random_state
+    kernel, length_scale, scheme, weights, decomposition, masses, fit_intercept, random_state
         As in :class:`bochner.AsymmetricKernelRidge`.
 
     Attributes

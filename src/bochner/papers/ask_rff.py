@@ -15,7 +15,8 @@ Eq. (8)                     :meth:`bochner.Frequencies.features` is :math:`\phi`
                             of :math:`\pi / 2` in place of :math:`\psi`
 Algorithm 1                 :func:`random_features`
 Eqs. (9) to (11)            ``bochner.kernels.ShiftGaussian``, ``SinhGaussian``, ``CoshGaussian``
-Eq. (12), Algorithm 2       :func:`random_features` with rows ``X_s``
+Eq. (12), Algorithm 2       :func:`random_features` with rows ``X_s``; also
+                            ``FourierFeatures(k, decomposition="jordan", masses="least_squares")``
 Proposition 6               a bound, not computed
 Table 1, Figures 1 to 3     the benchmark ``asymmetric``: masses, errors and accuracies
 ==========================  ========================================================================

@@ -8,6 +8,7 @@ from scipy.linalg import LinAlgError, cholesky, solve_triangular
 from scipy.optimize import nnls
 
 from bochner._base.arrays import Array, as_array
+from bochner._base.limits import NEGLIGIBLE
 from bochner.spectral.frequencies import Frequencies
 
 # Candidate ridges relative to the mean diagonal, chosen by the error on held-out rows.
@@ -177,7 +178,7 @@ def _tame(guarded: list[tuple[Array, Array]], coefficient: Array, ceiling: float
 
 
 def least_squares_masses(
-    parts: Sequence[Frequencies], sample: Sample, value_at_zero: float
+    parts: Sequence[Frequencies], sample: Sample, value_at_zero: float | None = None
 ) -> list[Frequencies]:
     r"""Return the parts' frequencies with masses fitted to a Gram matrix by least squares.
 
@@ -187,13 +188,14 @@ def least_squares_masses(
               \xi \geq 0, \quad \sum_g \xi_g \hat k_g(0) = k(0)
 
     (He, He, Liu, Huang, "Random Fourier features for asymmetric kernels", 2022, (12) and Algorithm
-    2). The phases of a part are all zero, or all a quarter turn. Every feasible :math:`\xi` is a
-    convex combination of vertices, at each of which one real part has all of :math:`k(0)`, plus
-    nonnegative multiples of rays: one for each imaginary part, and one for each pair of real parts
-    of opposite sign. Nonnegative least squares finds the multipliers.
+    2). The equality is left out for ``None``, or if a part has further phases. Every feasible
+    :math:`\xi` is a convex combination of vertices, at each of which one real part has all of
+    :math:`k(0)`, plus nonnegative multiples of rays: one for each imaginary part, and one for each
+    pair of real parts of opposite sign. Nonnegative least squares finds the multipliers.
     """
-    values = np.array([0.0 if part.phase.any() else part.weight.sum() for part in parts])
-    vertices, rays = _feasible(values, value_at_zero)
+    if not parts:
+        raise ValueError("At least one part of a measure is needed, got none.")
+    vertices, rays = _feasible(_values_at_zero(parts, value_at_zero), value_at_zero)
     grams, target = _damped(parts, sample)
     columns = np.concatenate([target[:, None] - grams @ vertices, -grams @ rays], axis=1)
     factor = np.concatenate([vertices, rays], axis=1) @ _least(columns, vertices.shape[1])
@@ -215,10 +217,22 @@ def _damped(parts: Sequence[Frequencies], sample: Sample) -> tuple[Array, Array]
     return grams / size, np.concatenate([target, damping]) / size
 
 
-def _feasible(values: Array, value_at_zero: float) -> tuple[Array, Array]:
+def _values_at_zero(parts: Sequence[Frequencies], value_at_zero: float | None) -> Array:
+    """Return the kernel value of each part at lag zero, or zeros if there is no constraint."""
+    real = [not part.phase.any() for part in parts]
+    imaginary = [bool((np.abs(np.cos(part.phase)) < NEGLIGIBLE).all()) for part in parts]
+    free = value_at_zero is None or not np.logical_or(real, imaginary).all()
+    if free:
+        return np.zeros(len(parts))
+    origins = ((np.zeros((1, part.dim)), np.zeros((1, part.dim_right))) for part in parts)
+    values = [part.gram(*origin)[0, 0] for part, origin in zip(parts, origins, strict=True)]
+    return np.where(real, values, 0.0)
+
+
+def _feasible(values: Array, value_at_zero: float | None) -> tuple[Array, Array]:
     """Return vertices and rays of the feasible mass factors, as columns with a row per part."""
     unit = np.eye(len(values))
-    total = value_at_zero if values.any() else 0.0
+    total = 0.0 if value_at_zero is None or not values.any() else value_at_zero
     helps = values * (1.0 if total >= 0.0 else -1.0)
     positive, negative = np.flatnonzero(helps > 0.0), np.flatnonzero(helps < 0.0)
     free = unit[:, helps == 0.0]
@@ -229,7 +243,7 @@ def _feasible(values: Array, value_at_zero: float) -> tuple[Array, Array]:
     if not len(positive):
         raise ValueError(
             f"The value at zero is {value_at_zero:.6g}, but no part of zero phase has that sign: "
-            f"their values at zero are {values[negative].tolist()}."
+            f"their values at zero are {values[negative].tolist()}; give value_at_zero=None."
         )
     return unit[:, positive] * (total / values[positive]), rays
 
