@@ -240,19 +240,14 @@ def test_rows_of_wide_tables_are_continued_only_where_they_are_far():
 
 @pytest.mark.parametrize("units", [(1e-12, 0.0), (1e12, 0.0), (1.0, 1.7e9)])
 def test_donors_are_the_same_in_other_units(units):
-    """Levels follow a number closely, in whatever units and from whatever zero it is counted."""
-    rng = np.random.default_rng(0)
-    numbers = rng.normal(size=(120, 2))
-    codes, n_levels = (numbers[:, :1] > 0.0).astype(float), np.array([0, 0, 2])
-    is_known, n_new = np.ones((120, 3), dtype=bool), 40
-    is_unknown = np.zeros((n_new, 3), dtype=bool)
+    rng, is_known = np.random.default_rng(0), np.ones((120, 3), dtype=bool)
+    numbers, n_levels = rng.normal(size=(120, 2)), np.array([0, 0, 2])
+    is_unknown = np.zeros((40, 3), dtype=bool)
     is_unknown[:, 2] = is_unknown[::2, 1] = True
 
     def donors(factor, shift):
-        values = np.hstack((factor * numbers + shift, codes))
+        values = np.column_stack((factor * numbers + shift, numbers[:, 0] > 0.0))
         drawn = Donors(values, is_known, n_levels)
-        return drawn.draws(values[:n_new], is_unknown, np.zeros_like(is_unknown))
+        return drawn.draws(values[:40], is_unknown, np.zeros_like(is_unknown))
 
-    expected = donors(1.0, 0.0)
-    np.testing.assert_array_equal(donors(*units), expected)
-    assert np.mean(codes[expected[:, :, 2], 0] == codes[:n_new]) > 0.9
+    np.testing.assert_array_equal(donors(*units), donors(1.0, 0.0))

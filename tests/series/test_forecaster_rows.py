@@ -217,16 +217,14 @@ def test_a_data_frame_of_ds_and_y_is_one_series():
 def test_results_have_the_names_of_the_series(names, tmp_path):
     """Names that are numbers or tuples are kept, also in files, and inputs are found by them."""
     index, values = pd.date_range("2019-01-01", periods=40, freq="MS"), np.sin(np.arange(40.0))
-    y = pd.DataFrame({name: values + place for place, name in enumerate(names)}, index=index)
-    X = {name: np.arange(44.0)[:, None] ** 2 for name in names}
-    model = Forecaster(random_state=0).fit(y, {name: rows[:40] for name, rows in X.items()})
-    save(model, tmp_path / "m.bochner")
-    for each in (model, load(tmp_path / "m.bochner")):
-        forecast = each.predict(4, {name: rows[40:] for name, rows in X.items()})
-        assert list(forecast.columns) == list(y.columns)
-        assert list(each.periods_) == list(names)
-    assert each.of(names[1]).predict(4, X[names[1]][40:]).equals(forecast[names[1]].rename(None))
+    y, X = pd.DataFrame(dict.fromkeys(names, values), index), np.arange(44.0)[:, None] ** 2
+    save(fitted(y, dict.fromkeys(names, X[:40])), tmp_path / "m.bochner")
+    model = load(tmp_path / "m.bochner")
+    forecast = model.predict(4, dict.fromkeys(names, X[40:]))
+    assert list(forecast.columns) == list(y.columns)
+    assert list(model.periods_) == list(names)
+    assert model.of(names[1]).predict(4, X[40:]).equals(forecast[names[1]].rename(None))
     with pytest.raises(ValueError, match="'elsewhere', which is not among the series"):
-        model.fit(y, {"elsewhere": X[names[0]]})
+        model.predict(4, {"elsewhere": X[40:]})
     scores = model.cross_validate(y, horizon=2, n_origins=1)
     assert scores["series"].drop_duplicates().tolist() == list(names)
