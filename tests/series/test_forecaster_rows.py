@@ -195,3 +195,20 @@ def test_a_data_frame_of_ds_and_y_is_one_series():
     model = Forecaster(find_cycle=False, random_state=0)
     expected = clone(model).fit(y).predict(3)
     pd.testing.assert_series_equal(clone(model).fit(frame).predict(3), expected, check_freq=False)
+
+
+@pytest.mark.parametrize("names", [(1, 2), (0, "b"), (("a", 1), ("a", 2))])
+def test_results_have_the_names_of_the_series(names, tmp_path):
+    """Names that are numbers or tuples are kept, also in files, and inputs are found by them."""
+    index, values = pd.date_range("2019-01-01", periods=40, freq="MS"), np.sin(np.arange(40.0))
+    y, X = pd.DataFrame(dict.fromkeys(names, values), index), np.arange(44.0)[:, None] ** 2
+    save(fitted(y, dict.fromkeys(names, X[:40])), tmp_path / "m.bochner")
+    model = load(tmp_path / "m.bochner")
+    forecast = model.predict(4, dict.fromkeys(names, X[40:]))
+    assert list(forecast.columns) == list(y.columns)
+    assert list(model.periods_) == list(names)
+    assert model.of(names[1]).predict(4, X[40:]).equals(forecast[names[1]].rename(None))
+    with pytest.raises(ValueError, match="'elsewhere', which is not among the series"):
+        model.predict(4, {"elsewhere": X[40:]})
+    scores = model.cross_validate(y, horizon=2, n_origins=1)
+    assert scores["series"].drop_duplicates().tolist() == list(names)
