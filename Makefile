@@ -22,7 +22,7 @@ LOWEST := tests/kernels/test_kernels.py tests/fuzz/test_model_files.py \
           tests/files/test_local_dates.py tests/files/test_local_numbers.py
 
 # Tests with other libraries, which are passed over where those are not installed.
-ECOSYSTEM := tests/files/test_pickle_and_skops.py
+ECOSYSTEM := tests/adapters/test_mapie.py tests/files/test_pickle_and_skops.py
 
 # Tests with torch, which are passed over where it is not installed.
 TORCH := tests/adapters
@@ -51,7 +51,7 @@ test-slow: $(VENV)/.test  ## Run the tests marked slow
 test-bounds: $(VENV)/.test  ## Try 30,000 changed model files while compiled loops check the bounds of their arrays
 	NUMBA_BOUNDSCHECK=1 NUMBA_CACHE_DIR=$(VENV)/bounds $(BIN)/python -m pytest -q $(WORKERS) -m "slow or not slow" tests/fuzz/test_model_files.py tests/fuzz/test_rewritten_files.py tests/files/test_trial.py $(PYTEST_FLAGS)
 
-test-ecosystem: | $(BIN)/python  ## Run the tests with skops in an environment of their own
+test-ecosystem: | $(BIN)/python  ## Run the tests with MAPIE and skops in an environment of their own
 	$(PYTHON) -m venv $(VENV)/ecosystem
 	$(VENV)/ecosystem/bin/python -m pip install --quiet --editable '.[ecosystem]'
 	$(SERIAL) $(VENV)/ecosystem/bin/python -m pytest -q -p no:cacheprovider -m "slow or thorough or not slow" $(ECOSYSTEM)

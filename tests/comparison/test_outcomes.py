@@ -116,7 +116,7 @@ def test_the_difference_of_two_methods_counts_the_same_rows():
     assert 0.92 <= inside / 400 <= 0.98
 
 
-def assert_equal_methods_are_rarely_better(n_draws=300, n_others=20):
+def test_the_best_of_equal_methods_is_rarely_significantly_better(n_draws=300, n_others=20):
     """The best of several methods of the same expected error is called better in 5 % of draws."""
     rng = np.random.default_rng(3)
     n_better = 0
@@ -128,10 +128,6 @@ def assert_equal_methods_are_rarely_better(n_draws=300, n_others=20):
         n_better += found.lower > 1.0
     limit = stats.binom.isf(1e-3, n_draws, 0.05)
     assert n_better <= limit, f"{n_better} of {n_draws}"
-
-
-def test_the_best_of_equal_methods_is_rarely_significantly_better():
-    assert_equal_methods_are_rarely_better()
 
 
 def test_verdicts_on_numbers():

@@ -29,29 +29,21 @@ def formula(f, x, y):
     return np.exp(front) * waves.sum()
 
 
-def assert_formula():
+def test_the_gram_matrix_is_that_of_the_formula():
     expected = [[formula(F, x, y) for y in Y] for x in X]
     assert_allclose(F.gram(X, Y), expected, rtol=1e-10)
     product = np.exp(F.log_features(X)) @ np.exp(F.log_features_right(Y)).T
     assert_allclose(product, expected, rtol=1e-10)
 
 
-def test_the_gram_matrix_is_that_of_the_formula():
-    assert_formula()
-
-
-def assert_averages():
+def test_averages_are_those_of_the_gram_matrix():
     values = RNG.normal(size=(6, 2))
     weights = F.gram(X, Y)
     weights /= weights.sum(axis=1, keepdims=True)
     assert_allclose(F.attention(X, Y, values), weights @ values, rtol=1e-10)
 
 
-def test_averages_are_those_of_the_gram_matrix():
-    assert_averages()
-
-
-def assert_fit():
+def test_fitted_weights_solve_the_least_squares_problem():
     """The weights are those of a dense problem with a column for each term."""
     measure = PositiveMeasure.adapted(QUERIES, KEYS, reshaped=False)
     candidates = measure.sample(24, np.random.default_rng(1))
@@ -70,10 +62,6 @@ def assert_fit():
     actual = [given.get(tuple(w), 0.0) for w in candidates.omega]
     assert_allclose(actual, expected, rtol=1e-6, atol=1e-9 * expected.max())
     assert 0 < found.n_features < 24
-
-
-def test_fitted_weights_solve_the_least_squares_problem():
-    assert_fit()
 
 
 def favor(m, temperature, seed):

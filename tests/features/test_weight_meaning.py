@@ -36,7 +36,7 @@ def test_rounding_leaves_weights_whole():
     assert_array_equal(are_whole(np.array([3 * 0.1 * 10, 3.0, 0.0, 2.5, 1e-12])), [1, 1, 1, 0, 0])
 
 
-def check_repeats():
+def test_forgetting_twice_multiplies_repeats():
     """Rows that are forgotten twice have the product of both factors, as weights and repeats."""
     weight = np.array([2.0, 0.5, 1.5, 1.0])
     rows = Chunk(np.arange(4.0)[:, None], np.ones((4, 1)), weight)
@@ -51,7 +51,7 @@ def check_repeats():
     assert_allclose(both[[5, 0]].units.totals, [0.5, weight[0] * factors[0]])
 
 
-def check_samples():
+def test_samples_that_are_forgotten_twice():
     """Rows of a sample that are forgotten twice have the product of both factors."""
     weight = np.array([2.0, 0.5, 1.5])
     rows = Chunk(np.arange(3.0)[:, None], np.ones((3, 1)), weight)
@@ -62,14 +62,6 @@ def check_samples():
     assert_allclose(twice.keys, 10.0 * sample.keys)
     assert_allclose(twice.square, 0.01 * sample.square)
     assert_allclose(twice.unit_weights, 0.1)
-
-
-def test_forgetting_twice_multiplies_repeats():
-    check_repeats()
-
-
-def test_samples_that_are_forgotten_twice():
-    check_samples()
 
 
 def test_a_matrix_of_zeros_is_symmetric():

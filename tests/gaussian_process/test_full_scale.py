@@ -139,7 +139,7 @@ def test_the_estimated_error_is_the_divergence_from_the_exact_law():
     assert process.log_likelihood_error == pytest.approx(divergence, rel=0.3)
 
 
-def check_rates():
+def test_kernels_reach_as_far_as_their_length_scales():
     rng = np.random.default_rng(0)
     rows = rng.uniform(-3.0, 3.0, size=(500, 3))
     kernel = RBF([0.1, 1.0, 1e5]) + ConstantKernel(9.0)
@@ -147,7 +147,3 @@ def check_rates():
     assert found[0] / found[1] == pytest.approx(10.0, rel=0.4)
     assert found[2] == 0.0
     np.testing.assert_array_equal(rates(Covariance(ConstantKernel(2.0)), rows, rng), 0.0)
-
-
-def test_kernels_reach_as_far_as_their_length_scales():
-    check_rates()

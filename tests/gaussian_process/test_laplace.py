@@ -106,9 +106,8 @@ def test_the_mode_and_the_evidence_are_those_of_the_definition(likelihood, y):
     np.testing.assert_allclose(covariance, np.linalg.inv(curved), rtol=2e-3, atol=1e-4)
 
 
-@every
-def test_slopes_of_the_evidence_are_differences(likelihood, y):
-    rows = rows_of(y)
+def assert_slopes(rows, likelihood, step):
+    """Slopes of the evidence by the logarithm of alpha and by parameters are differences."""
     names = likelihood.learnable
     vector = np.append(np.log(0.7), likelihood.vector(names))
 
@@ -116,17 +115,18 @@ def test_slopes_of_the_evidence_are_differences(likelihood, y):
         return find_mode(rows, likelihood.with_vector(names, x[1:]), prior(rows, np.exp(x[0])))
 
     slopes = EvidenceSlopes.of(rows, mode_at(vector))
-    steps = 1e-4 * np.eye(len(vector))
-    expected = [
-        (mode_at(vector + step).log_evidence - mode_at(vector - step).log_evidence) / 2e-4
-        for step in steps
+    ends = [
+        [mode_at(vector + sign * each).log_evidence for sign in (1.0, -1.0)]
+        for each in step * np.eye(len(vector))
     ]
-    np.testing.assert_allclose(
-        np.append(slopes.by_log_alpha(), slopes.by_parameters(names)),
-        expected,
-        rtol=1e-5,
-        atol=1e-6,
-    )
+    expected = [(up - down) / (2.0 * step) for up, down in ends]
+    found = np.append(slopes.by_log_alpha(), slopes.by_parameters(names))
+    np.testing.assert_allclose(found, expected, rtol=1e-5, atol=1e-6)
+
+
+@every
+def test_slopes_of_the_evidence_are_differences(likelihood, y):
+    assert_slopes(rows_of(y), likelihood, 1e-4)
 
 
 def test_normal_targets_are_the_exact_process():
@@ -175,21 +175,15 @@ def test_learned_noise_and_alpha_are_those_of_ridge_regression():
     np.testing.assert_allclose(posterior.coef[:, 0], ridge.coef_, atol=1e-7)
 
 
-def test_two_classes_are_logistic_regression():
+@pytest.mark.parametrize(
+    ("likelihood", "levels"), [(BernoulliLikelihood(), [0.5]), (SoftmaxLikelihood(3), [0.3, 0.7])]
+)
+def test_classes_are_logistic_regression(likelihood, levels):
     rng = np.random.default_rng(2)
     X = rng.normal(size=(100, 2))
     noisy = X[:, 0] + 0.5 * rng.logistic(size=100)
-    y = (noisy > np.median(noisy)).astype(int)  # Equal numbers have their centre at zero
-    Z, posterior = fitted(BernoulliLikelihood(), X, y.astype(float), 0.5)
-    expected = LogisticRegression(C=2.0, fit_intercept=False, tol=1e-12, max_iter=10_000)
-    np.testing.assert_allclose(posterior.coef[:, 0], expected.fit(Z, y).coef_[0], atol=1e-6)
-
-
-def test_several_classes_are_multinomial_logistic_regression():
-    rng = np.random.default_rng(2)
-    X = rng.normal(size=(90, 2))
-    y = np.digitize(X[:, 0] + 0.5 * rng.normal(size=90), [-0.5, 0.5])
-    Z, posterior = fitted(SoftmaxLikelihood(3), X, y.astype(float), 0.5)
+    y = np.digitize(noisy, np.quantile(noisy, levels))
+    Z, posterior = fitted(likelihood, X, y.astype(float), 0.5)
     expected = LogisticRegression(C=2.0, fit_intercept=False, tol=1e-12, max_iter=10_000)
     np.testing.assert_allclose(posterior.coef.T, expected.fit(Z, y).coef_, atol=1e-5)
 

@@ -2,14 +2,13 @@
 
 import numpy as np
 import pytest
-from gaussian_process.test_laplace import every, hessian
+from gaussian_process.test_laplace import assert_slopes, every, hessian, prior
 from numpy.testing import assert_allclose
 
 from bochner import KernelGLMRegressor, kernels
 from bochner.features.chunks import Chunk
 from bochner.features.landmarks import LandmarkFeatures
 from bochner.gaussian_process.laplace import find_mode
-from bochner.gaussian_process.laplace_evidence import EvidenceSlopes
 from bochner.gaussian_process.latent_rows import LatentRows
 
 KERNEL, ALPHA, PRECISION = kernels.Matern(1.0, nu=0.5), 0.7, 0.01
@@ -27,18 +26,12 @@ def rows_of(y):
     return LatentRows.of(Chunk(X, y[some], WEIGHT), OFFSET, 0.3, FEATURES, has_constant=True)
 
 
-def mode_of(rows, likelihood, alpha=ALPHA):
-    precision = np.full(rows.width, alpha)
-    precision[-1] = PRECISION
-    return find_mode(rows, likelihood, precision)
-
-
 @every
 def test_the_mode_and_the_evidence_are_those_of_the_process(likelihood, y):
     """In the space of latent values of distinct rows, whose covariance is that of the kernel, but
     at landmarks only between two different rows."""
     rows = rows_of(y)
-    mode = mode_of(rows, likelihood)
+    mode = find_mode(rows, likelihood, prior(rows, ALPHA))
     distinct, row = np.unique(X, axis=0, return_inverse=True)
     cross = KERNEL(distinct, FEATURES.landmarks)
     covariance = cross @ np.linalg.solve(KERNEL(FEATURES.landmarks), cross.T)
@@ -63,20 +56,7 @@ def test_the_mode_and_the_evidence_are_those_of_the_process(likelihood, y):
 
 @every
 def test_slopes_of_the_evidence_are_differences(likelihood, y):
-    rows, names = rows_of(y), likelihood.learnable
-    vector = np.append(np.log(ALPHA), likelihood.vector(names))
-
-    def mode_at(x):
-        return mode_of(rows, likelihood.with_vector(names, x[1:]), np.exp(x[0]))
-
-    slopes = EvidenceSlopes.of(rows, mode_at(vector))
-    ends = [
-        [mode_at(vector + sign * step).log_evidence for sign in (1.0, -1.0)]
-        for step in 1e-5 * np.eye(len(vector))
-    ]
-    expected = [(up - down) / 2e-5 for up, down in ends]
-    found = np.append(slopes.by_log_alpha(), slopes.by_parameters(names))
-    assert_allclose(found, expected, rtol=1e-5, atol=1e-6)
+    assert_slopes(rows_of(y), likelihood, 1e-5)
 
 
 def test_draws_of_counts_have_the_residuals_of_the_predictions():

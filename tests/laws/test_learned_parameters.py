@@ -6,13 +6,13 @@ from dataclasses import fields, is_dataclass
 
 import numpy as np
 import pytest
-from linear.test_feature_evidence import dense_log_evidence
+from linear.test_feature_evidence import assert_slopes
 from numpy.testing import assert_allclose
 from scipy.stats import chi2
 
 from bochner import KernelGLMClassifier, KernelGLMRegressor, kernels
 from bochner import gaussian_process as likelihoods
-from bochner.features.chunks import ArrayChunks, Chunk, Numbers
+from bochner.features.chunks import Chunk
 from bochner.gaussian_process import (
     CensoredGaussianLikelihood,
     GaussianLikelihood,
@@ -54,7 +54,6 @@ from bochner.kernels import (
     Stationary,
     Tanh,
 )
-from bochner.linear.feature_evidence import evidence_gradient
 from bochner.linear.kernel_families import parameterised
 from bochner.linear.ridge_search import GramSearch
 
@@ -204,19 +203,7 @@ def test_parameters_with_a_domain_are_learned_by_processes(name):
 @pytest.mark.parametrize("name", WITH_FAMILY)
 def test_slopes_are_differences_of_the_dense_evidence(name):
     rows = rows_of(30)
-    family = family_of(KERNELS[name], rows)
-    theta = family.origin + 0.3 * np.random.default_rng(1).normal(size=family.origin.size)
-    draws = family.draw(24, 3, "orthogonal")
-
-    def dense(at):
-        return dense_log_evidence(family.frequencies(draws, at), 0.4, False, rows.X, rows.y)
-
-    f = family.frequencies(draws, theta)
-    found = evidence_gradient(ArrayChunks(rows), f, Numbers(np.zeros(1)), 0.4)
-    steps = 1e-5 * np.eye(len(theta))
-    slopes = np.array([(dense(theta + e) - dense(theta - e)) / 2e-5 for e in steps])
-    gradient = family.pulled_back(draws, theta, found.slopes)
-    assert_allclose(gradient, slopes, rtol=1e-5, atol=1e-6 * np.abs(slopes).max())
+    assert_slopes(family_of(KERNELS[name], rows), rows, False)
 
 
 TRUE = {

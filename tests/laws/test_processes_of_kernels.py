@@ -65,7 +65,12 @@ def shares(error, cov):
     return [np.mean(np.abs(white) < norm.ppf(0.5 + level / 2)) for level in (0.5, 0.8, 0.9)]
 
 
-def check_draw(name, dim, noise, n_rows):
+@pytest.mark.thorough
+@pytest.mark.parametrize("n_rows", [FEW, MANY])
+@pytest.mark.parametrize("noise", [0.001, 0.05, 0.3])
+@pytest.mark.parametrize("dim", [1, 2, 5])
+@pytest.mark.parametrize("name", KERNELS)
+def test_draws(name, dim, noise, n_rows):
     X, f, y, kernel = draw(name, dim, noise, n_rows)
     solver = "auto" if n_rows <= N_EXACT else "approximate"
     settings = {"optimizer": None, "solver": solver, "random_state": 0}
@@ -85,12 +90,3 @@ def check_draw(name, dim, noise, n_rows):
         expected = model.log_marginal_likelihood_error_
         assert lacking < 2.0 * expected + 10.0
         assert lacking > 0.2 * expected - 10.0
-
-
-@pytest.mark.thorough
-@pytest.mark.parametrize("n_rows", [FEW, MANY])
-@pytest.mark.parametrize("noise", [0.001, 0.05, 0.3])
-@pytest.mark.parametrize("dim", [1, 2, 5])
-@pytest.mark.parametrize("name", KERNELS)
-def test_draws(name, dim, noise, n_rows):
-    check_draw(name, dim, noise, n_rows)

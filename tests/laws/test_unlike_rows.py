@@ -17,7 +17,7 @@ from numpy.testing import assert_allclose
 from sklearn.base import clone
 
 from bochner import TableRegressor
-from bochner.tables.new_rows import FarRows
+from bochner.tables.new_rows import Donors, FarRows
 
 N_NEW = 250
 thorough = pytest.mark.thorough
@@ -236,3 +236,18 @@ def test_rows_of_wide_tables_are_continued_only_where_they_are_far():
     assert process_time() - began < 4.0  # Copies take 20 seconds
     assert_allclose(changes, 0.25 * np.eye(size))
     assert_allclose(rest, 0.25)
+
+
+@pytest.mark.parametrize("units", [(1e-12, 0.0), (1e12, 0.0), (1.0, 1.7e9)])
+def test_donors_are_the_same_in_other_units(units):
+    rng, is_known = np.random.default_rng(0), np.ones((120, 3), dtype=bool)
+    numbers, n_levels = rng.normal(size=(120, 2)), np.array([0, 0, 2])
+    is_unknown = np.zeros((40, 3), dtype=bool)
+    is_unknown[:, 2] = is_unknown[::2, 1] = True
+
+    def donors(factor, shift):
+        values = np.column_stack((factor * numbers + shift, numbers[:, 0] > 0.0))
+        drawn = Donors(values, is_known, n_levels)
+        return drawn.draws(values[:40], is_unknown, np.zeros_like(is_unknown))
+
+    np.testing.assert_array_equal(donors(*units), donors(1.0, 0.0))

@@ -5,16 +5,15 @@ import pickle
 import numpy as np
 import pytest
 from files.same import round_trip
+from laws.function_laws import assert_draws
 from learned.grouped_parameters import grouped
 from learned.test_learned_kernel_predictions import NEW, WEIGHT, X, Y, design, posterior
 from learned.test_locally_stationary_models import own_noise, place, some_model
 from numpy.testing import assert_allclose, assert_array_equal
-from scipy import stats
 
 from bochner import LearnedKernelRegressor
 
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
-FAMILY_ALPHA = 1e-6
 UNIT = WEIGHT.mean()
 """Noise variance of a weight of one, in that of the mean weight."""
 COUNT = 8000
@@ -29,16 +28,6 @@ every = pytest.mark.parametrize("name", CASES)
 
 def fitted(name):
     return LearnedKernelRegressor(6, **grouped(**SHORT | CASES[name])).fit(X, Y, WEIGHT)
-
-
-def assert_moments(samples, mean, cov):
-    """Draws (n, s) of a mixture have a mean (n,) and a covariance (n, n): z-tests."""
-    bound = stats.norm.isf(FAMILY_ALPHA / (2 * (len(mean) + len(mean) ** 2)))
-    deviation = samples - mean[:, None]
-    products = deviation[:, None] * deviation[None]
-    for found, expected in ((samples, mean), (products, cov)):
-        error = found.std(axis=-1) / np.sqrt(samples.shape[1])
-        assert (np.abs(found.mean(axis=-1) - expected) < bound * error).all()
 
 
 @pytest.mark.parametrize("name", ["sparse", "trend"])
@@ -71,8 +60,8 @@ def test_functions_have_the_joint_posterior(name):
     noise = UNIT * draws.noise_variance[draws.whitened].mean()
     level = (model._scale * model.target_scale_) ** 2 * noise
     samples = model.sample_functions(COUNT, random_state=1)(NEW)
-    assert_moments(samples, mean, cov - level * np.eye(len(NEW)))
-    assert_moments(model.sample_y(NEW, COUNT, random_state=2), mean, cov)
+    assert_draws(samples, mean, cov - level * np.eye(len(NEW)))
+    assert_draws(model.sample_y(NEW, COUNT, random_state=2), mean, cov)
 
 
 @pytest.mark.thorough
@@ -86,8 +75,8 @@ def test_functions_of_locally_stationary_kernels_have_the_joint_posterior():
     noise = [own_noise(draws, index, place(model, inputs)) for index in draws.whitened]
     level = model.target_scale_**2 * np.mean(noise, axis=0)
     functions = model.sample_functions(COUNT, random_state=1)
-    assert_moments(functions(inputs), mean, cov - np.diag(level))
-    assert_moments(model.sample_y(inputs, COUNT, random_state=2), mean, cov)
+    assert_draws(functions(inputs), mean, cov - np.diag(level))
+    assert_draws(model.sample_y(inputs, COUNT, random_state=2), mean, cov)
     assert_gradients(functions[:4], inputs, model._scaling.scale)
 
 

@@ -75,15 +75,18 @@ def by_averages(draws, X, trend):
     return shares, np.array(sizes) / np.sum(sizes)
 
 
-@pytest.mark.parametrize("degree", [0, 1, 2])
-@pytest.mark.parametrize("d", [1, 4])
-def test_against_differences_and_averages(d, degree):
-    some = some_draws(d=d, degree=degree)
+def assert_relevance(*some):
     relevance = found(*some)
     inclusion, importance = by_averages(*some)
     assert_allclose(relevance.interactions, by_differences(*some), rtol=1e-4, atol=1e-6)
     assert_allclose(relevance.inclusion, inclusion, rtol=1e-9)
     assert_allclose(relevance.importance, importance, rtol=1e-9)
+
+
+@pytest.mark.parametrize("degree", [0, 1, 2])
+@pytest.mark.parametrize("d", [1, 4])
+def test_against_differences_and_averages(d, degree):
+    assert_relevance(*some_draws(d=d, degree=degree))
 
 
 @pytest.mark.parametrize("basis", [Windows(), Matched()], ids=["windows", "cosines"])
@@ -94,12 +97,7 @@ def test_amplitudes_count(basis):
     numbers[:, ::3, 1] = 0.0
     numbers[:, 1, :2] = 0.0
     omega = np.concatenate([draws.omega, numbers], axis=2)
-    some = replace(draws, omega=omega, basis=basis), X, trend
-    relevance = found(*some)
-    inclusion, importance = by_averages(*some)
-    assert_allclose(relevance.interactions, by_differences(*some), rtol=1e-4, atol=1e-6)
-    assert_allclose(relevance.inclusion, inclusion, rtol=1e-9)
-    assert_allclose(relevance.importance, importance, rtol=1e-9)
+    assert_relevance(replace(draws, omega=omega, basis=basis), X, trend)
 
 
 def test_a_column_of_zeros_and_ones_counts_by_what_it_changes():

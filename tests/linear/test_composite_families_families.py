@@ -2,11 +2,11 @@
 
 import numpy as np
 import pytest
-from linear.test_feature_evidence import dense_log_evidence
+from linear.test_feature_evidence import assert_slopes
 from numpy.testing import assert_allclose
 from scipy.stats import norm, t
 
-from bochner.features.chunks import ArrayChunks, Chunk, Numbers
+from bochner.features.chunks import Chunk, Numbers
 from bochner.kernels import (
     NTK,
     Anova,
@@ -25,7 +25,6 @@ from bochner.kernels import (
     RationalQuadratic,
     SpectralMixture,
 )
-from bochner.linear.feature_evidence import evidence_gradient
 from bochner.linear.kernel_families import parameterised
 from bochner.linear.kernel_selection import select_kernel
 
@@ -73,21 +72,7 @@ def moved(family, seed=1, by=0.3):
 @pytest.mark.parametrize("fit_intercept", [False, True])
 @pytest.mark.parametrize("name", KERNELS)
 def test_gradients_are_differences_of_the_dense_density(name, fit_intercept):
-    family = family_of(KERNELS[name])
-    theta = moved(family)
-    draws = family.draw(24, 3, "orthogonal")
-
-    def dense(at):
-        return dense_log_evidence(family.frequencies(draws, at), 0.4, fit_intercept, X, Y)
-
-    f = family.frequencies(draws, theta)
-    rows = ArrayChunks(Chunk(X, Y))
-    found = evidence_gradient(rows, f, TARGETS, 0.4, fit_intercept=fit_intercept)
-    assert found.log_evidence == pytest.approx(dense(theta))
-    step = 1e-5
-    slopes = [(dense(theta + e) - dense(theta - e)) / (2 * step) for e in step * np.eye(len(theta))]
-    gradient = family.pulled_back(draws, theta, found.slopes)
-    assert_allclose(gradient, slopes, rtol=1e-5, atol=1e-6 * np.abs(slopes).max())
+    assert_slopes(family_of(KERNELS[name]), Chunk(X, Y), fit_intercept)
 
 
 @pytest.mark.parametrize("name", KERNELS)

@@ -69,6 +69,23 @@ def found_at(kernel, theta=None, log_alpha=-1.0, rows=None, seed=3, m=M, **optio
     return found.log_evidence, gradient, f, family
 
 
+def assert_slopes(family, rows, fit_intercept):
+    """The evidence of moved features and its gradient are those of the dense density."""
+    theta = family.origin + 0.3 * np.random.default_rng(1).normal(size=family.origin.size)
+    draws = family.draw(24, 3, "orthogonal")
+
+    def dense(at):
+        return dense_log_evidence(family.frequencies(draws, at), 0.4, fit_intercept, rows.X, rows.y)
+
+    f, targets = family.frequencies(draws, theta), Numbers(np.zeros(rows.y.shape[1]))
+    found = evidence_gradient(ArrayChunks(rows), f, targets, 0.4, fit_intercept=fit_intercept)
+    assert found.log_evidence == pytest.approx(dense(theta))
+    steps = 1e-5 * np.eye(len(theta))
+    slopes = np.array([(dense(theta + e) - dense(theta - e)) / 2e-5 for e in steps])
+    gradient = family.pulled_back(draws, theta, found.slopes)
+    assert_allclose(gradient, slopes, rtol=1e-5, atol=1e-6 * np.abs(slopes).max())
+
+
 @pytest.mark.thorough_cases(but=r"False|anova|matern|gaussian|\bfull\b|laplacian")
 @pytest.mark.parametrize("fit_intercept", [False, True])
 @pytest.mark.parametrize("name", KERNELS)

@@ -104,38 +104,20 @@ def test_weights_are_repetitions(fit_intercept):
 
 
 @pytest.mark.parametrize("fit_intercept", [False, True])
-def test_the_evidence_is_that_of_contrasts(fit_intercept):
-    f, X, Y, noise, _ = problem(120)
-    left, right = f.features(X), f.features_right(Y)
-    A = np.random.default_rng(1).normal(size=(6, 6))
-    targets = np.sum((left @ A) * right, axis=1) + noise
-    flat = [cosines(f, X, Y)] + [np.ones(120)] * fit_intercept
-    basis = null_space(np.stack(flat))
-    kernel = basis.T @ ((left @ left.T) * (right @ right.T)) @ basis
-    contrasts = basis.T @ targets
-
-    def loss(log_alpha):
-        covariance = kernel / np.exp(log_alpha) + np.eye(len(kernel))
-        noise = contrasts @ np.linalg.solve(covariance, contrasts) / len(kernel)
-        return -multivariate_normal(cov=noise * covariance).logpdf(contrasts)
-
-    rng = np.random.default_rng(0)
-    alpha = best_pair_alpha(PairFeatures.of(f, X, Y), targets, rng, fit_intercept=fit_intercept)
-    assert_minimises(alpha, loss)
-
-
-@pytest.mark.parametrize("kind", ["fractions", "counts"])
-def test_the_evidence_has_the_degrees_of_freedom_of_the_observations(kind):
+@pytest.mark.parametrize("kind", ["none", "fractions", "counts"])
+def test_the_evidence_is_that_of_contrasts_of_the_observations(kind, fit_intercept):
     """Pairs of fractional weights are one observation each, counts are as many pairs."""
-    f, X, Y, noise, weight = problem(60)
-    if kind == "counts":
-        weight = np.random.default_rng(2).integers(1, 4, 60).astype(float)
+    n = 120 if kind == "none" else 60
+    f, X, Y, noise, fractions = problem(n)
+    counts = np.random.default_rng(2).integers(1, 4, n)
+    weight = {"none": None, "fractions": fractions, "counts": counts.astype(float)}[kind]
     left, right = f.features(X), f.features_right(Y)
     A = np.random.default_rng(1).normal(size=(6, 6))
     targets = np.sum((left @ A) * right, axis=1) + noise
-    repeat = np.repeat(np.arange(60), weight.astype(int) if kind == "counts" else 1)
-    root = np.sqrt(weight[repeat] if kind == "fractions" else np.ones(len(repeat)))
-    basis = null_space((root * cosines(f, X, Y)[repeat])[None])
+    repeat = np.repeat(np.arange(n), counts if kind == "counts" else 1)
+    root = np.sqrt(fractions) if kind == "fractions" else np.ones(len(repeat))
+    flat = [cosines(f, X, Y)[repeat]] + [np.ones(len(repeat))] * fit_intercept
+    basis = null_space(root * np.stack(flat))
     kernel = np.outer(root, root) * ((left @ left.T) * (right @ right.T))[np.ix_(repeat, repeat)]
     kernel = basis.T @ kernel @ basis
     contrasts = basis.T @ (root * targets[repeat])
@@ -146,7 +128,7 @@ def test_the_evidence_has_the_degrees_of_freedom_of_the_observations(kind):
         return -multivariate_normal(cov=noise * covariance).logpdf(contrasts)
 
     features, rng = PairFeatures.of(f, X, Y), np.random.default_rng(0)
-    alpha = best_pair_alpha(features, targets, rng, weight=weight)
+    alpha = best_pair_alpha(features, targets, rng, weight=weight, fit_intercept=fit_intercept)
     assert_minimises(alpha, loss)
 
 

@@ -13,7 +13,7 @@ for name, old, new in (("later_values_tell_nothing", "- gains[t] @ slope", ""),)
 planted(lambda: test_breaks.assert_statistics("clock"), name="partners_do_not_go_back")(
     edit(breaks, "_transposed", "[:, partner].T", "[:, partner]")
 )
-planted(test_breaks.assert_found, name="outliers_stay_in_the_rows")(
+planted(test_breaks.test_outliers_and_shifts_are_found, name="outliers_stay_in_the_rows")(
     edit(breaks._Break, "applied", "values[self.place] = np.nan", "pass")
 )
 planted(lambda: test_regular.assert_evidence("shifts", "known"), name="shifts_are_inputs")(
@@ -24,12 +24,12 @@ for name, place, function, old, new, check in (
     (
         "one_outlier_is_a_pattern",
         *(calendar_patterns, "_gains", "0.5 * rest > least", "rest > -1.0"),
-        test_calendar_patterns.assert_one_is_none,
+        test_calendar_patterns.test_one_outlier_is_no_pattern,
     ),
     (
         "the_gain_of_a_pattern_is_twice_as_large",
         *(calendar_patterns, "_gains", "0.5 * sums", "sums"),
-        test_calendar_patterns.assert_gain,
+        test_calendar_patterns.test_gains_are_those_of_least_squares,
     ),
     (
         "an_hour_is_a_whole_day",
@@ -39,7 +39,7 @@ for name, place, function, old, new, check in (
 ):
     planted(check, name=name)(edit(place, function, old, new))
 planted(
-    test_calendar_patterns.assert_no_weekday_is_a_day_of_the_month, name="fridays_are_second_ones"
+    test_calendar_patterns.test_a_weekday_is_no_day_of_the_month, name="fridays_are_second_ones"
 )(
     edit(
         calendar_patterns.CalendarSearch,
@@ -48,6 +48,6 @@ planted(
         "errors",
     )
 )
-planted(test_calendar_patterns.assert_effect, name="effects_are_half_as_large")(
+planted(test_calendar_patterns.test_effects_are_sizes_of_spikes, name="effects_are_half_as_large")(
     edit(SeriesLaw, "input_effects", "return mean * unit", "return 0.5 * mean * unit")
 )

@@ -56,9 +56,9 @@ plant_edits(dirichlet_mixture, "sample_labels",
     test_dirichlet_mixture.test_a_frequency_does_not_count_itself,
     frequencies_count_themselves=("_without(counts, seats[j])", "counts"))  # fmt: skip
 
-plant_edits(Chunk, "aged", test_units.check_repeats,
+plant_edits(Chunk, "aged", test_units.test_forgetting_twice_multiplies_repeats,
     repeats_of_the_last_forgetting=("else factors * self.repeats", "else factors"))  # fmt: skip
-plant_edits(RowSample, "weighted", test_units.check_samples,
+plant_edits(RowSample, "weighted", test_units.test_samples_that_are_forgotten_twice,
     repeats_of_a_sample_start_again=("repeats *= self.rows.repeats", "pass"))  # fmt: skip
 plant_edits(BernoulliLikelihood, "origin", test_likelihood_laws.check_origin,
     odds_of_rows=("weight.sum() - ones", "len(y) - ones"))  # fmt: skip
@@ -77,7 +77,8 @@ plant_edits(widths, "_left_out", patched(test_widths.test_factors_are_those_of_r
     trees_know_the_rows_left_out=("fitted(outside, *terms)(", "fitted(rows, *terms)("))  # fmt: skip
 plant_edits(positive, "_fitted", test_positive_features.assert_held_out,
     the_error_of_fitted_rows=("choice, X_new, Y_new", "choice, X, Y"))  # fmt: skip
-plant_edits(rolling_origins, "rolling_table", test_forecaster.assert_errors_of_origins,
+plant_edits(rolling_origins, "rolling_table",
+    test_forecaster.test_errors_of_origins_are_scaled_by_the_values_before,
     users=(test_forecaster.bochner.series.forecaster,),
     the_scale_of_later_values=("series[name].values[before]", "series[name].values"))  # fmt: skip
 

@@ -45,7 +45,7 @@ planted(
     test_parts.test_noise_decides_between_parts_and_landmarks,
     name="parts_where_landmarks_are_better",
 )(edit(parts, "is_part_better", "return error <=", "return error >", learner))
-plant_edits(FitPlan, "rows_of_laws", test_parts.assert_posterior,
+plant_edits(FitPlan, "rows_of_laws", test_parts.test_the_posterior_is_that_of_the_part,
     coefficients_of_other_rows=("self.rows.X[self.part]", "self.rows.X[:count]"))  # fmt: skip
 plant_edits(kernel_laws, "exact", test_kernel_laws.assert_exact,
     one_signal_of_all_targets=("squares[in_signal], axis=0)", "squares[in_signal])"))  # fmt: skip
@@ -109,7 +109,7 @@ planted(
 plant_edits(Learner, "_fitted", test_sum_of_laws.test_kernels_of_one_half_judge_the_other,
     halves_that_predict_themselves=("== FIRST + SECOND - part", "== part"))  # fmt: skip
 plant_edits(length_scales, "descended",
-    partial(test_length_scales.assert_penalised, test_length_scales.CENTRE),
+    partial(test_length_scales.test_columns_may_share_a_length_scale, test_length_scales.CENTRE),
     scales_pulled_to_be_equal=("(point - centre)[:-1]", "point[:-1].copy()"))  # fmt: skip
 plant_edits(kernel_search, "finished",
     test_length_scales.test_sixty_rows_without_noise_tell_a_smooth_function,

@@ -68,7 +68,9 @@ plant_edits(simple_forecasts, "theta_forecast", check_theta,
 plant_edits(
     Searcher,
     "_renamed",
-    lambda: test_forecaster_periods.check_seasons("a short fluctuation of days"),
+    lambda: test_forecaster_periods.test_the_seasons_of_a_series_are_reported_and_no_others(
+        "a short fluctuation of days"
+    ),
     fluctuations_are_seasons=("if is_season else SHORT_TERM", "if True else SHORT_TERM"),
 )
 plant_edits(
@@ -112,9 +114,9 @@ planted(test_holidays.test_hours_follow_the_local_clock, name="holidays_begin_in
     edit(calendars, "holiday_inputs", "read_dates(times).clock", "read_dates(times).utc",
          test_holidays)
 )  # fmt: skip
-planted(lambda: test_holidays.assert_counts("months"), name="holidays_are_worked")(
-    edit(calendars, "holiday_inputs", "holidays=dates", "holidays=dates[:0]", test_holidays)
-)
+planted(
+    lambda: test_holidays.test_long_steps_count_their_days("months"), name="holidays_are_worked"
+)(edit(calendars, "holiday_inputs", "holidays=dates", "holidays=dates[:0]", test_holidays))
 
 
 def check_any_order():
@@ -127,16 +129,18 @@ planted(check_any_order, name="densities_of_values_at_other_times")(
 )
 
 
-planted(test_forecaster_periods.assert_one_rule, name="periods_are_those_of_the_best_model")(
-    lambda patch: patch.setattr(SeriesLaw, "probable", property(lambda law: law.components))
-)
+planted(
+    test_forecaster_periods.test_seasons_are_reported_by_one_rule,
+    name="periods_are_those_of_the_best_model",
+)(lambda patch: patch.setattr(SeriesLaw, "probable", property(lambda law: law.components)))
 planted(
     lambda: test_origins.test_numbers_with_gaps_are_on_their_grid(1.0 / 12.0, 2),
     name="rounded_times_shift_the_grid",
 )(edit(origins, "_grid", "range(2)", "range(1)"))
-planted(lambda: test_forecaster.assert_paired("none"), name="plans_have_other_noise")(
-    edit(SeriesLaw, "sample", "[rng.permutation", "[np.random.permutation")
-)
+planted(
+    lambda: test_forecaster.test_two_plans_are_compared_by_paired_paths("none"),
+    name="plans_have_other_noise",
+)(edit(SeriesLaw, "sample", "[rng.permutation", "[np.random.permutation"))
 
 
 plant_edits(origins.OriginScores, "error",

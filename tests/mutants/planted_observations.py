@@ -53,8 +53,9 @@ plant_edits(
     pair_ridge,
     "best_pair_alpha",
     partial(
-        test_pair_ridge.test_the_evidence_has_the_degrees_of_freedom_of_the_observations,
+        test_pair_ridge.test_the_evidence_is_that_of_contrasts_of_the_observations,
         "fractions",
+        False,
     ),
     users=(test_pair_ridge,),
     pairs_of_the_total_weight=("float(counts.sum())", "float(np.sum(root**2))"),

@@ -25,9 +25,11 @@ plant_edits(Predictive, "_distribution",
 plant_edits(ScoreLaw, "sample", test_predictive.test_draws_keep_the_correlations_of_targets,
     targets_in_one_order=("(self.ranks[rows] + places[",
                           "(np.sort(self.ranks, axis=0)[rows] + places["))  # fmt: skip
-plant_edits(ScaledTargets, "inverse", test_transformed_targets.check_counts,
+plant_edits(ScaledTargets, "inverse",
+    test_transformed_targets.test_counts_are_not_predicted_below_zero,
     counts_below_zero=("targets if self.floor is None else at_least(targets, self.floor)",
                        "targets"))  # fmt: skip
-plant_edits(table_predictions, "floor_of", test_transformed_targets.check_floors,
+plant_edits(table_predictions, "floor_of",
+    test_transformed_targets.test_floors_are_for_targets_that_would_be_negative,
     every_positive_target_has_a_floor=("n_expected >= _FEWEST_AT_FLOOR", "True"),
     )  # fmt: skip

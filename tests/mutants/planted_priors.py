@@ -6,10 +6,11 @@ from series import test_priors
 from bochner.series import fitted_series
 from bochner.series.priors import PriorTable, SeriesPriors
 
-plant_edits(PriorTable, "prior", test_priors.assert_definition,
+plant_edits(PriorTable, "prior", test_priors.test_priors_are_those_of_the_definition,
     the_common_term_is_left_out=("+ np.outer(loadings, loadings)", ""),
     )  # fmt: skip
-plant_edits(SeriesPriors, "log_weight", test_priors.assert_weights,
+plant_edits(SeriesPriors, "log_weight",
+    test_priors.test_weights_are_powers_of_the_evidence_with_odds,
     evidence_is_believed=("self.power * log_evidence", "log_evidence"),
     )  # fmt: skip
 planted(test_priors.test_lengths_are_logarithms_of_thirtieths, name="ranges_are_inverted")(

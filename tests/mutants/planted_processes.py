@@ -29,7 +29,7 @@ check_scales = partial(
     laws.test_standard_deviations_and_covariances_have_the_scale_of_every_target, laws.APPROXIMATE
 )
 check_neighbours = partial(laws.test_all_rows_as_neighbours_make_an_exact_process, 10, 0.01)
-check_draws = partial(draws.check_draw, "Matern 5/2", 2, 0.05, draws.MANY)
+check_draws = partial(draws.test_draws, "Matern 5/2", 2, 0.05, draws.MANY)
 
 
 def check_named_columns():
@@ -72,9 +72,9 @@ planted(
     dense.test_the_estimated_error_is_the_divergence_from_the_exact_law,
     name="the_error_is_of_variances_not_of_deviations",
 )(edit(Residuals, "divergence", "0.5 * len", "len"))
-planted(dense.check_rates, name="flat_kernels_reach_somewhere")(
-    edit(full_scale, "_half_loss", "return np.inf", "return 1.0")
-)
+planted(
+    dense.test_kernels_reach_as_far_as_their_length_scales, name="flat_kernels_reach_somewhere"
+)(edit(full_scale, "_half_loss", "return np.inf", "return 1.0"))
 
 
 def check_noise():

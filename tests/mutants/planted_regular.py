@@ -55,7 +55,7 @@ plant_inner(regular_loops, "add_chain_rule")
 plant_inner(
     regular_loops,
     "_end",
-    check=test_regular.assert_last_states,
+    check=test_regular.test_last_states_are_those_of_the_dense_law,
     last_values_change_no_states=(
         "cov[place, i, k] -= gain[i]",
         "cov[place, i, k] -= 0.0 * gain[i]",

@@ -31,6 +31,7 @@ plant_edits(predicting, "rounded",
     users=(test_numbers,),
     large_errors_leave_too_many_digits=(".max(axis=0), 0, ", ".max(axis=0), 6, "),
 )  # fmt: skip
-plant_edits(column_sections, "_by_cycle", test_report_numbers.assert_cycles,
+plant_edits(column_sections, "_by_cycle",
+    test_report_numbers.test_effects_of_times_are_averaged_by_weekday_and_hour,
     weeks_begin_on_Thursday=("+ _THURSDAY", "+ 0"),
     )  # fmt: skip

@@ -21,6 +21,6 @@ def new_rows_are_not_rounded(encoders, X):
     return np.hstack([encoder.transform(X) for encoder in encoders])
 
 
-@replaces(tree_growth, "_edges", laws.check_sides)
+@replaces(tree_growth, "_edges", laws.test_frequent_numbers_stay_on_their_side)
 def thresholds_on_entries(most_bins, entries, counts):
     return entries[: -1 : len(entries) // (most_bins - 1) + 1]

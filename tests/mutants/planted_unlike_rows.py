@@ -11,7 +11,8 @@ from bochner.comparison import outcomes
 from bochner.report import accuracy as unlike_rows
 from bochner.tables.new_rows import RowKnowledge
 
-plant_edits(RowKnowledge, "unlike", test_later_rows.check_later,
+plant_edits(RowKnowledge, "unlike",
+    test_later_rows.test_later_rows_are_told_from_other_rows_beyond_the_range,
     later_rows_are_also_beyond_the_range=(" & ~is_later", ""),
     )  # fmt: skip
 plant_edits(outcomes, "by_kind",

@@ -27,7 +27,7 @@ def unit_of_weights(self):
     return self.unit
 
 
-plant_edits(TableRegressor, "_weighted_rows",
+plant_edits(TableRegressor, "_weighted",
     test_table_weights.test_new_rows_have_weights_in_the_unit_of_the_fit,
     new_weights_in_another_unit=("weight / self.weight_unit_", "weight"))  # fmt: skip
 

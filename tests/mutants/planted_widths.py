@@ -10,7 +10,8 @@ plant_edits(widths, "fitted_widths", test_widths.test_groups_are_left_out_as_a_w
     widths_that_know_their_group=("fold_numbers(groups, n", "fold_numbers(None, n"))  # fmt: skip
 plant_edits(widths, "_trees", test_widths.test_trees_add_interactions,
     trees_of_two_levels=("_SIZES", "replace(_SIZES, depth=2)"))  # fmt: skip
-plant_edits(widths._Scores, "choices", test_widths.check_gaps,
+plant_edits(widths._Scores, "choices",
+    test_widths.test_rows_with_gaps_have_the_width_of_their_errors,
     curves_alone=("BinaryColumns.of(self.X, self.columns)", "BinaryColumns.of(self.X, None)"),
 )  # fmt: skip
 plant_edits(width_terms, "penalised", test_widths.test_penalties_are_those_of_the_spread_of_levels,

@@ -640,7 +640,7 @@ def test_all_that_a_report_states_has_a_test(kind):
     assert not [title for title in plain if not known.match(title)]
 
 
-def assert_cycles():
+def test_effects_of_times_are_averaged_by_weekday_and_hour():
     """Averages by weekday and hour are those of pandas' days and hours, on the zone's clock."""
     times = pd.date_range("2024-03-01", periods=24 * 60, freq="h")
     mean = np.random.default_rng(0).normal(size=len(times))
@@ -654,7 +654,3 @@ def assert_cycles():
             np.testing.assert_allclose(found.mean, expected[found.values[0]], atol=1e-9)
             assert len(found.mean) == len(expected)
     assert columns._by_cycle(effect, "weekday", None).values[0][0] == "Monday"
-
-
-def test_effects_of_times_are_averaged_by_weekday_and_hour():
-    assert_cycles()

@@ -56,7 +56,8 @@ def fitted(y, **parameters):
     return Forecaster(random_state=0, find_cycle=False, n_jobs=1, **parameters).fit(y)
 
 
-def assert_found():
+@pytest.mark.thorough
+def test_outliers_and_shifts_are_found():
     for seed in range(3):
         outliers = fitted(monthly("outlier", seed)[0])
         assert outliers.outliers_.tolist() == [40, 91]
@@ -64,11 +65,6 @@ def assert_found():
         shifted = fitted(monthly("shift", seed)[0])
         assert shifted.level_shifts_.tolist() == [80]
         assert not len(shifted.outliers_)
-
-
-@pytest.mark.thorough
-def test_outliers_and_shifts_are_found():
-    assert_found()
 
 
 @pytest.mark.thorough

@@ -132,7 +132,7 @@ def test_all_kinds_of_spikes_are_forecast(name, kind):
     assert_forecast(name, kind)
 
 
-def assert_gain():
+def test_gains_are_those_of_least_squares():
     """The gain of a pattern is that of generalised least squares, but for distant correlations."""
     model, theta = model_and_theta("level")
     rows = rows_of(120, irregular=False, gaps=(3,), n_inputs=0)
@@ -151,11 +151,7 @@ def assert_gain():
     assert_allclose(chosen.gain + chosen.cost, exact, rtol=0.05)
 
 
-def test_gains_are_those_of_least_squares():
-    assert_gain()
-
-
-def assert_one_is_none():
+def test_one_outlier_is_no_pattern():
     """One outlier, whatever its day, is no pattern; of white noise at most one series has one."""
     rng = np.random.default_rng(0)
     y = pd.Series(rng.normal(size=len(DAYS)), DAYS)
@@ -171,11 +167,7 @@ def assert_one_is_none():
     assert sum(one is not None and one.gain > 0.0 for one in found) <= 1
 
 
-def test_one_outlier_is_no_pattern():
-    assert_one_is_none()
-
-
-def assert_no_weekday_is_a_day_of_the_month():
+def test_a_weekday_is_no_day_of_the_month():
     """Errors of every Friday at eleven are no second or last Fridays of the month."""
     days = np.arange(0.0, 98.0, 1.0 / 24.0)
     is_friday = (days.astype(int) % 7 == 1) & (np.rint(24.0 * days).astype(int) % 24 == 23)
@@ -184,21 +176,13 @@ def assert_no_weekday_is_a_day_of_the_month():
     assert chosen is None or chosen.gain <= 0.0
 
 
-def test_a_weekday_is_no_day_of_the_month():
-    assert_no_weekday_is_a_day_of_the_month()
-
-
-def assert_effect():
+def test_effects_are_sizes_of_spikes():
     """The effect of a day is its size, and its interval holds the truth."""
     y, _ = spiky("date")
     model = Forecaster(random_state=0, find_cycle=False, n_jobs=1, transformation="none").fit(y)
     mean, lower, upper = model.effects(level=0.99)["24 December"]
     assert lower < SIZE < upper
     assert abs(mean - SIZE) < 3.0 * NOISE
-
-
-def test_effects_are_sizes_of_spikes():
-    assert_effect()
 
 
 def test_easter_and_weeks_are_those_of_other_libraries():

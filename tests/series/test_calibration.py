@@ -103,7 +103,7 @@ def test_outliers_of_the_series_count_as_large_errors():
     assert found.large > without.large + 0.02
 
 
-def assert_never_narrower():
+def test_standard_deviations_are_never_reduced():
     """Standard deviations stay where errors are a tenth of those that the model expects."""
     for name in ("damped", "clock"):
         small, _ = past_errors(name, scale=0.1)
@@ -111,7 +111,3 @@ def assert_never_narrower():
         assert_allclose(variances.min(), 1.0)
         large, _ = past_errors(name)
         assert (large.factors**2 * (1.0 + 8.0 * large.large) > 1.0).all()
-
-
-def test_standard_deviations_are_never_reduced():
-    assert_never_narrower()

@@ -194,10 +194,6 @@ def test_irregular_times():
 @pytest.mark.thorough
 def test_the_future_is_not_read():
     """Values, times and inputs after an origin change nothing before it."""
-    assert_future()
-
-
-def assert_future():
     y, X = monthly(), np.random.default_rng(3).normal(size=(N, 1))
     other, other_X = y.copy(), X.copy()
     other.iloc[90:] += 1000.0
@@ -237,10 +233,6 @@ def test_rolling_origins_are_fits_to_the_values_before():
 
 @pytest.mark.parametrize("scale", ["none", "log"])
 def test_two_plans_are_compared_by_paired_paths(scale):
-    assert_paired(scale)
-
-
-def assert_paired(scale):
     """Differences of paths with other inputs are draws of the effect, the same at all steps."""
     x = np.random.default_rng(5).random((N, 1))
     y = values() + 3.0 * x[:, 0]
@@ -300,7 +292,7 @@ def test_fits_have_the_rows_before_an_origin_and_forecasts_those_after():
         assert [part.tolist() for part in note] == [part.tolist() for part in right]
 
 
-def assert_errors_of_origins():
+def test_errors_of_origins_are_scaled_by_the_values_before():
     """Errors are in units of the seasonal differences before each origin."""
     y = np.cumsum(np.arange(40.0) ** 1.5)  # Differences grow
     table = LastValue().cross_validate(y, 3, 4, stride=2, season_length=4)
@@ -315,10 +307,6 @@ def assert_errors_of_origins():
         z = (after - before[-1]) / 20.0  # Closed form of a normal law (Gneiting and Raftery, 2007)
         crps = z * (2.0 * norm.cdf(z) - 1.0) + 2.0 * norm.pdf(z) - 1.0 / np.sqrt(np.pi)
         assert_allclose(table["crps"][of_origin], 20.0 * crps, rtol=0.005)
-
-
-def test_errors_of_origins_are_scaled_by_the_values_before():
-    assert_errors_of_origins()
 
 
 def test_known_inputs():

@@ -98,10 +98,6 @@ SEASONS = {
 @pytest.mark.parametrize("case", SEASONS)
 def test_the_seasons_of_a_series_are_reported_and_no_others(case):
     """Neither parts of a season nor short fluctuations are seasons, but tides are."""
-    check_seasons(case)
-
-
-def check_seasons(case):
     index, mean, expected = SEASONS[case]
     for seed in range(3):
         rng = np.random.default_rng(seed)
@@ -117,7 +113,7 @@ def check_seasons(case):
             assert sorted(names) == sorted(expected.split(", ")), (seed, found)
 
 
-def assert_one_rule():
+def test_seasons_are_reported_by_one_rule():
     """A season of 40 % is nowhere, and one of 60 % everywhere, whatever the best model has."""
     y = pd.Series(Y, MONTHS)
     options = {"find_cycle": False, "find_breaks": False, "random_state": 0}
@@ -139,10 +135,6 @@ def assert_one_rule():
         assert set(shown) == {*names, "remainder", "trend"}
         facts = model_facts(models[0].series_["y"])
         assert facts["Seasons"] == ("year (probability 60 %)" if names else NO_SEASON)
-
-
-def test_seasons_are_reported_by_one_rule():
-    assert_one_rule()
 
 
 def test_weekends_have_other_hours_than_weekdays():

@@ -60,17 +60,13 @@ def test_positions_count_from_the_first_row_of_the_series(tmp_path):
     assert load(tmp_path / "m.bochner").outliers_.tolist() == [90]
 
 
-def assert_breaks_between_long_gaps():
+def test_positions_are_exact_next_to_long_gaps():
     """Positions are exact where a gap is a million times as long as other steps."""
     y = monthly(120).to_numpy()
     times = np.where(np.arange(120) < 60, 0.0, 5e6) + np.arange(120.0)
     model = Forecaster([12.0], transformation="none", **QUICK).fit(y, times=times)
     law = model.series_["y"].law
     assert law.positions(law.times[[3, 61, 90, 119]]).tolist() == [3, 61, 90, 119]
-
-
-def test_positions_are_exact_next_to_long_gaps():
-    assert_breaks_between_long_gaps()
 
 
 def assert_unknown_end():
@@ -111,7 +107,7 @@ def test_unknown_values_at_the_beginning_change_nothing(n_others):
     assert_allclose(model.predict(3), expected.predict(3), rtol=1e-9)
 
 
-def assert_horizons_after_an_outlier():
+def test_horizons_count_from_the_last_value_that_is_no_outlier():
     """The last value is an outlier: a forecast is two steps from the last value that counts."""
     y = monthly(100)
     y.iloc[99] += 150.0
@@ -123,10 +119,6 @@ def assert_horizons_after_an_outlier():
     assert_allclose(law._factors(ahead), expected, rtol=1e-6)
 
 
-def test_horizons_count_from_the_last_value_that_is_no_outlier():
-    assert_horizons_after_an_outlier()
-
-
 def test_few_values_among_the_last_rows_are_refused(monkeypatch):
     monkeypatch.setattr(series_rows, "_MOST_LEARNED", 20)
     y = monthly().where(np.arange(N) < 100)
@@ -135,7 +127,7 @@ def test_few_values_among_the_last_rows_are_refused(monkeypatch):
         fitted(y)
 
 
-def assert_zeros():
+def test_zeros_have_their_probability():
     """Zeros have the probability of zeros among draws, in forecasts and in backtests."""
     y = np.random.default_rng(0).poisson(2.0, 80).astype(float)
     for transformation in ("sqrt", "floor"):
@@ -148,10 +140,6 @@ def assert_zeros():
         table = model.cross_validate(y, 10, 1)
         assert (table["observed"] == 0.0).any()
         assert np.isfinite(table["log_density"]).all()
-
-
-def test_zeros_have_their_probability():
-    assert_zeros()
 
 
 UNITS = [(1.0 / 3.0, 1.0 / 86_400.0), (1e12, 1.0), (1e-12, 7.3), (0.01, 1.0 / 365.25)]
@@ -180,17 +168,13 @@ def test_units_of_a_series_do_not_matter():
     assert_units(0, 1e4, 7.3, "auto")
 
 
-def assert_constant_inputs():
+def test_constant_inputs_have_a_unit():
     """An input that is constant up to rounding in the past has the unit of an indicator."""
     X = np.full((108, 1), 0.1)
     X[96:] = 0.2
     model = fitted(monthly(96), X[:96])
     assert model.series_["y"].law.units.scale.tolist() == [0.5]
     assert np.isfinite(model.predict_interval(12, X=X[96:])).all()
-
-
-def test_constant_inputs_have_a_unit():
-    assert_constant_inputs()
 
 
 def test_effects_of_inputs_are_relative_to_their_means():
@@ -211,3 +195,20 @@ def test_a_data_frame_of_ds_and_y_is_one_series():
     model = Forecaster(find_cycle=False, random_state=0)
     expected = clone(model).fit(y).predict(3)
     pd.testing.assert_series_equal(clone(model).fit(frame).predict(3), expected, check_freq=False)
+
+
+@pytest.mark.parametrize("names", [(1, 2), (0, "b"), (("a", 1), ("a", 2))])
+def test_results_have_the_names_of_the_series(names, tmp_path):
+    """Names that are numbers or tuples are kept, also in files, and inputs are found by them."""
+    index, values = pd.date_range("2019-01-01", periods=40, freq="MS"), np.sin(np.arange(40.0))
+    y, X = pd.DataFrame(dict.fromkeys(names, values), index), np.arange(44.0)[:, None] ** 2
+    save(fitted(y, dict.fromkeys(names, X[:40])), tmp_path / "m.bochner")
+    model = load(tmp_path / "m.bochner")
+    forecast = model.predict(4, dict.fromkeys(names, X[40:]))
+    assert list(forecast.columns) == list(y.columns)
+    assert list(model.periods_) == list(names)
+    assert model.of(names[1]).predict(4, X[40:]).equals(forecast[names[1]].rename(None))
+    with pytest.raises(ValueError, match="'elsewhere', which is not among the series"):
+        model.predict(4, {"elsewhere": X[40:]})
+    scores = model.cross_validate(y, horizon=2, n_origins=1)
+    assert scores["series"].drop_duplicates().tolist() == list(names)

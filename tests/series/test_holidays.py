@@ -61,10 +61,6 @@ LONG = {
 
 @pytest.mark.parametrize("kind", LONG)
 def test_long_steps_count_their_days(kind):
-    assert_counts(kind)
-
-
-def assert_counts(kind):
     """Days of each row are those of pandas' period; weeks with dates of weekends end at them."""
     dates, code, ahead = LONG[kind]
     periods = (dates + pd.Timedelta(ahead, "D")).to_period(code)

@@ -77,10 +77,6 @@ def assert_regression(irregular):
 
 
 def test_exact_coefficients_have_their_own_mean_and_covariance():
-    assert_population()
-
-
-def assert_population():
     """With exact coefficients all steps are closed forms; one more series is at zero."""
     rng = np.random.default_rng(0)
     x = rng.normal([1.0, -2.0], [0.5, 2.0], size=(30, 2))
@@ -115,10 +111,6 @@ def test_growth_has_the_mean_square_of_the_series():
 
 
 def test_a_shared_season_is_in_calendar_time_and_in_units_of_the_series():
-    assert_season()
-
-
-def assert_season():
     """Mean values of two series at the same dates differ as their levels do, on every scale."""
     law = PanelLaw(True, {"year": SeasonLaw(np.array([0.1, 0.2]), np.zeros((2, 1)))})
     dates = np.arange(40.0, 70.0)

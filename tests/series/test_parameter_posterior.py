@@ -53,10 +53,6 @@ def test_the_evidence_is_about_the_integral(rows, grid):
 
 
 def test_draws_have_the_moments_of_the_posterior(rows, grid):
-    assert_draws(rows, grid)
-
-
-def assert_draws(rows, grid):
     theta, weights = draws(find_mode(MODEL, rows), rows, 4096, np.random.default_rng(0))
     assert_allclose(weights.sum(), 1.0)
     expected, share = grid[0], np.exp(grid[1])

@@ -23,10 +23,6 @@ TABLE = PriorTable(
 
 
 def test_priors_are_those_of_the_definition():
-    assert_definition()
-
-
-def assert_definition():
     """Parameters are drawn one by one, with their common term."""
     rng = np.random.default_rng(0)
     common = 0.6 * rng.normal(size=200_000)
@@ -57,10 +53,6 @@ def test_the_file_has_the_names_of_the_series_and_of_all_parameters():
 
 
 def test_weights_are_powers_of_the_evidence_with_odds():
-    assert_weights()
-
-
-def assert_weights():
     priors = SeriesPriors(
         power=0.25,
         transformation_power=0.5,

@@ -106,7 +106,8 @@ def test_long_series_have_the_evidence_of_the_filter(name, kind):
     assert_allclose(found, expected, rtol=1e-7)
 
 
-def assert_last_states():
+@pytest.mark.thorough
+def test_last_states_are_those_of_the_dense_law():
     """States at the last time are those of the filter, and values from them the dense ones."""
     for (name, parts), kind in itertools.product(REGULAR.items(), ROWS):
         model, rows = SeriesModel(parts), ROWS[kind]()
@@ -124,11 +125,6 @@ def assert_last_states():
             expected, spread = conditioned(cross, prior, noisy, known.values)
             assert_allclose(weight @ of_states, expected[0], rtol=1e-6, atol=1e-8)
             assert_allclose(weight @ of_errors @ weight, spread[0, 0], rtol=1e-5)
-
-
-@pytest.mark.thorough
-def test_last_states_are_those_of_the_dense_law():
-    assert_last_states()
 
 
 @pytest.mark.parametrize("name", REGULAR)

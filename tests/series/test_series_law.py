@@ -132,11 +132,7 @@ def test_a_component_is_that_of_its_own_kernel():
     assert_allclose(parts["season"].variances[0], 0.49 * np.diagonal(cov), rtol=1e-4, atol=1e-9)
 
 
-def test_draws_have_the_means_and_covariances_of_the_mixture():
-    assert_draws()
-
-
-def assert_draws(count=20_000):
+def test_draws_have_the_means_and_covariances_of_the_mixture(count=20_000):
     law, rows = law_of("line", rows_of()), new_rows(LATER)
     drawn = law.sample(rows, count, np.random.default_rng(0))
     parts = list(dense_prediction(law, rows))

@@ -38,15 +38,11 @@ def evidence(y, weights, steps, initial, noise):
     return log_normal_density(y[known], cov[np.ix_(known, known)])
 
 
-def assert_evidence():
+@pytest.mark.thorough
+def test_the_evidence_is_that_of_the_dense_law():
     y, weights, steps, initial = problem()
     found, _ = filtered(y, weights, steps, np.zeros(len(initial)), initial, 0.3)
     assert_allclose(found, evidence(y, weights, steps, initial, 0.3), rtol=1e-11)
-
-
-@pytest.mark.thorough
-def test_the_evidence_is_that_of_the_dense_law():
-    assert_evidence()
 
 
 @pytest.mark.thorough
@@ -71,10 +67,6 @@ def test_states_are_those_given_the_values_before():
 @pytest.mark.thorough_cases("own|other")
 @pytest.mark.parametrize("name", ["own", "other", "variance", "covariance", "initial", "noise"])
 def test_slopes_are_differences_of_the_evidence(name):
-    assert_slopes(name)
-
-
-def assert_slopes(name):
     y, weights, steps, initial = problem()
     zero, noise, increment = np.zeros(len(initial)), 0.3, 1e-6
     _, states = filtered(y, weights, steps, zero, initial, noise)
@@ -104,7 +96,8 @@ def assert_slopes(name):
 GROUPS = np.array([0, 0, 1, 1, 2, 2])
 
 
-def assert_components():
+@pytest.mark.thorough
+def test_components_are_those_given_all_values():
     y, weights, steps, initial = problem()
     _, states = filtered(y, weights, steps, np.zeros(len(initial)), initial, 0.3)
     mean, variance = component_moments(weights, steps, states, GROUPS, 3)
@@ -119,11 +112,6 @@ def assert_components():
         assert_allclose(mean[:, group], expected, atol=1e-11)
         assert_allclose(variance[:, group], np.diagonal(cov), atol=1e-11)
     assert_allclose(mean[:, :3].sum(axis=1), mean[:, 3], atol=1e-12)
-
-
-@pytest.mark.thorough
-def test_components_are_those_given_all_values():
-    assert_components()
 
 
 @pytest.mark.thorough

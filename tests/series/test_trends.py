@@ -20,10 +20,6 @@ def walk_with_drift(n=60, seed=0):
 
 
 def test_forecasts_are_those_of_exponential_smoothing_with_a_share_of_the_drift():
-    assert_smoothing()
-
-
-def assert_smoothing():
     """The steady gain of a random walk with noise is a known function of their variances."""
     n, horizon, diffusion, noise = 4000, 8, 30.0, 0.02
     y, times = walk_with_drift(n) / 500.0, np.linspace(0.0, 1.0, n)
@@ -58,10 +54,6 @@ def weights_of(priors, progress=None):
 
 
 def test_the_drift_has_its_weight_beside_the_weights_of_evidence():
-    assert_weights()
-
-
-def assert_weights():
     without = weights_of(SeriesPriors())
     assert "a random walk with drift" not in without
     found = weights_of(SeriesPriors(drift_weight=0.4, drift_share=0.7, drift_steps=60.0))
@@ -71,10 +63,6 @@ def assert_weights():
 
 
 def test_the_weight_falls_beyond_the_lengths_that_it_was_learned_from():
-    assert_lengths()
-
-
-def assert_lengths():
     priors = SeriesPriors(drift_weight=0.5, drift_steps=100.0)
     steps = (10.0, 100.0, 200.0, 500.0, 800.0)
     assert [priors.weight_of_drift(n) for n in steps] == [0.5, 0.5, 0.125, 0.02, 0.0]

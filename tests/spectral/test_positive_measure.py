@@ -115,7 +115,7 @@ def test_estimates_vary_as_much_as_is_said(d):
     assert np.abs(z).max() < LIMIT
 
 
-def assert_precision():
+def test_precisions_are_the_best():
     for size in (0.0, 1e-6, 0.3, 1.0, 20.0, 1e6):
 
         def mean_log(S, size=size):
@@ -124,10 +124,6 @@ def assert_precision():
         S = float(best_precision(np.array([size]))[0])
         found = minimize_scalar(mean_log, bounds=(1e-9, 1.5), method="bounded")
         assert mean_log(S) <= found.fun + 1e-9 * (1.0 + abs(found.fun))
-
-
-def test_precisions_are_the_best():
-    assert_precision()
 
 
 def assert_maps(d):

@@ -163,10 +163,6 @@ def test_more_rows_move_a_kernel_on(matrix):
 @pytest.mark.thorough
 @pytest.mark.parametrize("centre", [CENTRE, None])
 def test_columns_may_share_a_length_scale(centre):
-    assert_penalised(centre)
-
-
-def assert_penalised(centre):
     """The point is that of least penalised error among points with equal scales."""
     shared = Rows(X, Y[:, :1], np.ones(40), shared=np.array([7, 2, 7]))
     start = np.array([0.5, 0.2, 0.5, -1.0])

@@ -40,7 +40,7 @@ def kinds(model, rows):
 NEXT_YEAR, LAST_YEAR = pd.Timestamp("2025-02-03"), pd.Timestamp("2022-02-03")
 
 
-def check_later():
+def test_later_rows_are_told_from_other_rows_beyond_the_range():
     """Later dates are later; where the fit has times, so are columns that follow these times."""
     model, frame = fitted()
     assert kinds(model, frame.iloc[[-1]]) == {}
@@ -56,10 +56,6 @@ def check_later():
     assert kinds(model, rows) == {"beyond the range": ["size"], "later": ["day", "step", "left"]}
     # Earlier rows than those of the fit are neither later nor, in these columns, beyond the range.
     assert kinds(model, moved(frame, step=-9.0, left=9.0)) == {}
-
-
-def test_later_rows_are_told_from_other_rows_beyond_the_range():
-    check_later()
 
 
 def test_columns_that_stay_for_some_rows_grow_or_fall_with_time():

@@ -47,7 +47,7 @@ def fitted(X, y, effort=EFFORT, weights=None, groups=None):
     return scored, next(law for law in scored.laws.members if hasattr(law, "coef"))
 
 
-def assert_posterior(noise=0.01):
+def test_the_posterior_is_that_of_the_part(noise=0.01):
     """Coefficients and left-out means are those of a dense solution for the stored rows."""
     X, y = table(noise)
     weights = np.random.default_rng(2).uniform(0.5, 1.5, N_ROWS)
@@ -72,10 +72,6 @@ def assert_posterior(noise=0.01):
         assert_allclose(scored.means[number, 0, 0], centre + values @ coef, atol=2e-3)
     new, truth = table(0.0, 500, seed=3)
     assert np.sqrt(np.mean((law.mean(new, rows)[:, 0] - truth) ** 2)) < 0.1
-
-
-def test_the_posterior_is_that_of_the_part():
-    assert_posterior()
 
 
 def test_noise_decides_between_parts_and_landmarks():

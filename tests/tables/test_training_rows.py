@@ -61,7 +61,7 @@ def check_bits(monkeypatch, folder, kind="frequent_third", dtype=np.float64):
         np.testing.assert_array_equal(each.encode(X), rows[-1])
 
 
-def check_sides():
+def test_frequent_numbers_stay_on_their_side():
     """Predictions of a frequent number must not depend on its last digits."""
     rng = np.random.default_rng(3)
     X = columns("frequent_zero", rng)
@@ -73,7 +73,3 @@ def check_sides():
     for change in (1.0 + 1e-8, 1.0 - 1e-8):
         moved = X.assign(x=(X.x + (X.x == X.x.mode()[0]) * 1e-8) * change)
         np.testing.assert_allclose(laws.means(model.encode(moved)), expected, atol=1e-4)
-
-
-def test_frequent_numbers_stay_on_their_side():
-    check_sides()

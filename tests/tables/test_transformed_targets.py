@@ -59,7 +59,7 @@ def test_ranks_are_normal_quantiles():
     assert_allclose(found[25:75], expected[25:75], atol=0.1)
 
 
-def check_equal_targets():
+def test_equal_targets_have_their_middle_rank():
     """Equal targets have the normal quantile of their middle rank, which a reflection negates."""
     y = np.repeat([0.0, 1.0, 7.0], [60, 30, 10])
     found = Transformation.of("rank", y)(y)
@@ -67,11 +67,8 @@ def check_equal_targets():
     assert_allclose(Transformation.of("rank", -y)(-y), -found, atol=1e-12)
 
 
-def test_equal_targets_have_their_middle_rank():
-    check_equal_targets()
-
-
-def check_means():
+@pytest.mark.thorough
+def test_predictions_are_on_the_scale_of_the_target():
     """Means, medians and intervals are those of the log-normal law that drew the targets."""
     rng = np.random.default_rng(1)
     X, y = skewed(rng, 600)
@@ -91,11 +88,6 @@ def check_means():
     assert abs(model.score_ / error - 1.0) < 0.12
     draws = model.sample(new[:500], 400, random_state=0)
     assert_allclose(np.mean(draws.mean(axis=1) / found[:500]), 1.0, atol=0.02)
-
-
-@pytest.mark.thorough
-def test_predictions_are_on_the_scale_of_the_target():
-    check_means()
 
 
 def check_one_law(name, n_targets=None):
@@ -134,7 +126,8 @@ def counts(rng, n):
     return X, rng.poisson(np.exp(0.3 + X[:, 0])).astype(float)
 
 
-def check_counts():
+@pytest.mark.thorough
+def test_counts_are_not_predicted_below_zero():
     """Counts have no prediction below zero, and intervals with the share of new counts."""
     inside, ratio = [], []
     for seed in range(4):
@@ -155,11 +148,6 @@ def check_counts():
     assert np.linalg.eigvalsh(cov).min() > -1e-9
 
 
-@pytest.mark.thorough
-def test_counts_are_not_predicted_below_zero():
-    check_counts()
-
-
 def test_floors_are_in_files_and_of_each_target(tmp_path):
     X, y = counts(np.random.default_rng(0), 80)
     for targets in (y, np.column_stack((y, X[:, 1]))):
@@ -174,7 +162,7 @@ def test_floors_are_in_files_and_of_each_target(tmp_path):
     assert lower[:, 1].min() < 0.0
 
 
-def check_floors():
+def test_floors_are_for_targets_that_would_be_negative():
     """Zero is a floor where symmetric targets would be below it, and nowhere else."""
     rng = np.random.default_rng(9)
     with_floor = [
@@ -199,11 +187,8 @@ def check_floors():
     )
 
 
-def test_floors_are_for_targets_that_would_be_negative():
-    check_floors()
-
-
-def check_choice():
+@pytest.mark.thorough
+def test_the_most_likely_transformation_is_chosen():
     """Density on the scale of the target chooses the function that made errors even."""
     X, y = skewed(np.random.default_rng(2), 300)
     chosen = TableRegressor(transformation="auto", **QUICK).fit(X, y)
@@ -212,12 +197,7 @@ def check_choice():
     assert plain.transformation_ is None
 
 
-@pytest.mark.thorough
-def test_the_most_likely_transformation_is_chosen():
-    check_choice()
-
-
-def check_covariances():
+def test_covariances_of_transformed_targets_are_refused():
     """Covariances of the logarithm are none of the target: they are refused by name."""
     X, y = skewed(np.random.default_rng(6), 60)
     model = TableRegressor(transformation="log", **QUICK).fit(X, y)
@@ -227,10 +207,6 @@ def check_covariances():
     except ValueError as error:
         message = str(error)
     assert "return_cov=True needs untransformed targets" in message
-
-
-def test_covariances_of_transformed_targets_are_refused():
-    check_covariances()
 
 
 @pytest.mark.parametrize(

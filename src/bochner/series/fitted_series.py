@@ -20,7 +20,7 @@ from bochner.series.panel_priors import PanelLaw
 from bochner.series.priors import GENERAL, PRIORS, SeriesPriors
 from bochner.series.series_law import SeriesLaw
 from bochner.series.series_model import ScaledSeries, SeriesUnits
-from bochner.series.series_rows import SeriesRows, future_inputs
+from bochner.series.series_rows import SeriesRows, future_inputs, inputs_by_text
 from bochner.series.timelines import Future, Timeline, labelled
 from bochner.series.value_transformations import TRANSFORMATIONS, PredictiveMixture, are_mostly_zero
 
@@ -67,11 +67,16 @@ class FittedSeries:
     law: SeriesLaw | CountLaw
     input_names: list[str] | None
     patterns: list[CalendarPattern] = field(default_factory=list)
+    label: Any = None  # Name of the series if it is a number or a tuple, else None
 
     def __post_init__(self) -> None:
         """Raise ValueError if there are more patterns than inputs, as in a damaged file."""
         if len(self.patterns) > self.law.inputs.shape[1]:
             raise ValueError(f"{len(self.patterns)} patterns of {self.law.inputs.shape[1]} inputs")
+
+    def shown(self, name: str) -> Any:
+        """Return the name as the user gave it, for the text of a name."""
+        return name if self.label is None else self.label
 
     def effects(self, level: float) -> dict[str, Array]:
         """Return mean and ends of the interval (3,) of the effect of each input and pattern.
@@ -315,7 +320,7 @@ class SeriesForecasts:
         cls, fitted: Mapping[str, FittedSeries], is_single: bool, horizon: object, X: object
     ) -> "SeriesForecasts":
         """Return the forecasts for a number of steps or requested times, given known inputs."""
-        of_each = X if isinstance(X, dict) and not is_single else None
+        of_each = inputs_by_text(X, fitted) if isinstance(X, dict) and not is_single else None
         ahead = {
             name: one.at(horizon, X if of_each is None else of_each.get(name))
             for name, one in fitted.items()
@@ -380,5 +385,8 @@ class SeriesForecasts:
 
     def by_name(self, evaluate: Callable[[str, Ahead], Any]) -> Any:
         """Apply a function to each series; return the results by name, or the result if single."""
-        results = {name: evaluate(name, ahead) for name, ahead in self.ahead.items()}
+        results = {
+            self.fitted[name].shown(name): evaluate(name, ahead)
+            for name, ahead in self.ahead.items()
+        }
         return next(iter(results.values())) if self.is_single else results

@@ -1,7 +1,7 @@
 """Probabilistic forecasts of time series with trend, seasons, cycles and known inputs."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import KW_ONLY, dataclass, field
+from dataclasses import KW_ONLY, dataclass, field, replace
 from typing import Any, Self
 
 import numpy as np
@@ -13,7 +13,6 @@ from bochner._base.checks import check_choice, check_seed, generators, unfit
 from bochner._base.progress import Callback, Progress
 from bochner._base.registry import register
 from bochner._base.threads import checked_n_jobs, single_threaded_blas, threads_for
-from bochner.series.count_law import CountLaw
 from bochner.series.fitted_series import (
     FittedSeries,
     Options,
@@ -24,8 +23,14 @@ from bochner.series.fitted_series import (
 from bochner.series.panel_fits import panel_laws
 from bochner.series.panel_priors import FEWEST_SERIES
 from bochner.series.rolling_origins import rolling_table
-from bochner.series.series_law import SeriesLaw
-from bochner.series.series_rows import indexed, series_values, several, taken_series
+from bochner.series.series_rows import (
+    indexed,
+    inputs_by_text,
+    labels_of,
+    series_values,
+    several,
+    taken_series,
+)
 from bochner.series.value_transformations import TRANSFORMATIONS
 
 _ONE = "y"  # Name of the series if only one is fitted
@@ -85,7 +90,7 @@ class Forecaster(BaseEstimator):
     Attributes
     ----------
     series_ : dict of str to FittedSeries
-        Fitted model of each series, by name. A single series has the name ``"y"``.
+        Fitted model of each series, by the text of its name. A single series has the name ``"y"``.
     is_single_ : bool
         Whether a single series was fitted.
     periods_ : list of Period, or dict of str to such
@@ -163,6 +168,7 @@ class Forecaster(BaseEstimator):
         unfit(self)
         group = several(y := indexed(y))
         options, rows, fitted = self._options(Progress(callback)), {}, {}
+        X, labels = (X, {}) if group is None else (inputs_by_text(X, group), labels_of(y))
         for name, one in (group or {_ONE: y}).items():
             inputs = X.get(name) if isinstance(X, dict) and group is not None else X
             shown = None if group is None else name
@@ -170,7 +176,8 @@ class Forecaster(BaseEstimator):
         laws = panel_laws(rows, options) if len(rows) >= FEWEST_SERIES else {}
         for name, one in rows.items():
             (rng,) = generators(self.random_state, 1)  # Equal to a separate fit to this series
-            fitted[name] = fitted_series(one, options, rng, laws.get(name))
+            series = fitted_series(one, options, rng, laws.get(name))
+            fitted[name] = replace(series, label=labels.get(name))
         self.series_, self.is_single_ = fitted, group is None
         return self
 
@@ -286,8 +293,7 @@ class Forecaster(BaseEstimator):
             Mean, lower and upper end by name; a mapping of these for several series.
         """
         inside = as_level(level)
-        by_name = {name: one.effects(inside) for name, one in self._fitted().series_.items()}
-        return by_name[_ONE] if self.is_single_ else by_name
+        return self._of_each(lambda one: one.effects(inside))
 
     def log_density(self, y: object, X: object = None, *, times: object = None) -> Any:
         """Return log predictive densities (h,) of values, by default at the next ``h`` times.
@@ -375,46 +381,45 @@ class Forecaster(BaseEstimator):
             return plot.components(self, horizon, X, level=level, ax=ax, theme=theme)
         return plot.forecast(self, horizon, inputs=X, level=level, ax=ax, theme=theme)
 
-    def of(self, name: str) -> "Forecaster":
+    def of(self, name: object) -> "Forecaster":
         """Return a forecaster of the named series alone.
 
         Raises ValueError if there is no such series.
         """
-        if name not in self._fitted().series_:
+        if str(name) not in self._fitted().series_:
             names = ", ".join(map(repr, self.series_))
             raise ValueError(f"There is no series {name!r:.60}: choose from {names}.")
         single: Forecaster = clone(self)
-        single.series_, single.is_single_ = {_ONE: self.series_[name]}, True
+        single.series_, single.is_single_ = {_ONE: self.series_[str(name)]}, True
         return single
 
     @property
     def periods_(self) -> Any:
         """Periods with a probability of at least one half, the largest first."""
-        return self._of_each(lambda law: law.periods())
+        return self._of_each(lambda one: one.law.periods())
 
     @property
     def transformation_(self) -> Any:
         """Transformation of the values that is modelled, for each series."""
-        return self._of_each(lambda law: law.transformation)
+        return self._of_each(lambda one: one.law.transformation)
 
     @property
     def outliers_(self) -> Any:
         """Positions of values that are ignored as outliers, for each series."""
-        return self._of_each(lambda law: law.positions(law.outliers))
+        return self._of_each(lambda one: one.law.positions(one.law.outliers))
 
     @property
     def level_shifts_(self) -> Any:
         """Positions of the first values after lasting shifts of the level, for each series."""
-        return self._of_each(lambda law: law.positions(law.shifts))
+        return self._of_each(lambda one: one.law.positions(one.law.shifts))
 
     @property
     def calendar_patterns_(self) -> Any:
         """Days of the calendar at which each series has another level."""
-        by_name = {name: one.patterns for name, one in self._fitted().series_.items()}
-        return by_name[_ONE] if self.is_single_ else by_name
+        return self._of_each(lambda one: one.patterns)
 
-    def _of_each(self, values: Callable[[SeriesLaw | CountLaw], Any]) -> Any:
-        by_name = {name: values(one.law) for name, one in self._fitted().series_.items()}
+    def _of_each(self, values: Callable[[FittedSeries], Any]) -> Any:
+        by_name = {one.shown(name): values(one) for name, one in self._fitted().series_.items()}
         return by_name[_ONE] if self.is_single_ else by_name
 
     def _fitted(self) -> Self:

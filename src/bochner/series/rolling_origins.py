@@ -1,7 +1,7 @@
 """Forecasts from several origins of a series, each fitted to the values before it."""
 
 from collections.abc import Mapping, Sequence
-from itertools import product
+from itertools import product, repeat
 from typing import Any
 
 import numpy as np
@@ -9,7 +9,15 @@ from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator, clone
 
 from bochner._base.arrays import Array, as_array, as_count
-from bochner.series.series_rows import SeriesRows, check_taken, indexed, read_series, several
+from bochner.series.series_rows import (
+    SeriesRows,
+    check_taken,
+    indexed,
+    inputs_by_text,
+    labels_of,
+    read_series,
+    several,
+)
 from bochner.series.timelines import tidy
 
 _ONE = "y"  # Name of the series if there is only one
@@ -43,7 +51,8 @@ def rolling_table(
     y = indexed(y)
     group = several(y)
     named = {_ONE: y} if group is None else group
-    of_each = X if group is not None and isinstance(X, dict) else None
+    X, labels = X if group is None else inputs_by_text(X, group), labels_of(y)
+    of_each = X if isinstance(X, dict) and group is not None else None
     series = {
         name: read_series(one, X if of_each is None else of_each.get(name), times)
         for name, one in named.items()
@@ -64,14 +73,16 @@ def rolling_table(
         before, after = slice(0, origin), slice(origin, origin + n_steps)
         past = {name: _rows(one, before) for name, one in named.items()}
         fitted = clone(model).fit(
-            past[_ONE] if group is None else past,
+            past[_ONE] if group is None else {labels.get(n, n): one for n, one in past.items()},
             _inputs(X, before),
             times=None if times is None else times[before],
         )
         later = _inputs(X, after)
-        forecasts = _forecasts(fitted, named, later, times, series, after, level)
+        forecasts = _forecasts(fitted, named, labels, later, times, series, after, level)
         for name, forecast in forecasts.items():
-            label = {} if group is None else {"series": np.full(n_steps, name, dtype=object)}
+            shown = labels.get(name, name)
+            names = np.fromiter(repeat(shown), dtype=object, count=n_steps)
+            label = {} if group is None else {"series": names}
             label |= {"origin": np.full(n_steps, origin), "step": np.arange(1, n_steps + 1)}
             index: Any = getattr(named[name], "index", None)
             label |= {"time": index[after]} if hasattr(index, "get_indexer") else {}
@@ -99,6 +110,7 @@ def _origins(n_values: int, n_steps: int, n_origins: int, stride: int | None) ->
 def _forecasts(
     fitted: BaseEstimator,
     named: Mapping[str, object],
+    labels: Mapping[str, object],
     later: object,
     times: ArrayLike | None,
     series: Mapping[str, SeriesRows],
@@ -111,7 +123,8 @@ def _forecasts(
     lower, upper = fitted.predict_interval(where, level, later)
     forecasts = {}
     for name, rows in series.items():
-        values = [each if fitted.is_single_ else each[name] for each in (mean, lower, upper)]
+        shown = labels.get(name, name)
+        values = [each if fitted.is_single_ else each[shown] for each in (mean, lower, upper)]
         columns = dict(zip(("predicted", "lower", "upper"), map(np.asarray, values), strict=True))
         alone = fitted if fitted.is_single_ else fitted.of(name)
         inputs = later.get(name) if isinstance(later, dict) else later

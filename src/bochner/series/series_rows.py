@@ -1,6 +1,6 @@
 """Validation of the series, times and known inputs that users pass to a forecaster."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -93,9 +93,39 @@ def several(y: Any) -> dict[str, Any] | None:
         return None
     if not named_series:
         raise ValueError("y must hold at least one series, got none.")
-    if len(named_series) < len(y if isinstance(y, Mapping) else y.columns):
+    if len(named_series) < len(_names(y)):
         raise ValueError("Names of series must differ from each other as text; some are repeated.")
     return named_series
+
+
+def labels_of(y: Any) -> dict[str, Any]:
+    """Return the names of several series that are numbers or tuples of a table, by their text."""
+    labels = [name.item() if isinstance(name, np.generic) else name for name in _names(y)]
+    return {str(label): label for label in labels if _is_kept(label)}
+
+
+def _names(y: Any) -> list[Any]:
+    return list(y) if isinstance(y, Mapping) else list(getattr(y, "columns", ()))
+
+
+def _is_kept(label: object) -> bool:
+    """Return whether a name that is no text can be stored in a file."""
+    if isinstance(label, tuple):
+        return all(isinstance(part, str) or _is_kept(part) for part in label)
+    return type(label) in (bool, int, float)
+
+
+def inputs_by_text(X: Any, names: Iterable[str]) -> Any:
+    """Return inputs of several series by the texts of their names, or raise ValueError."""
+    if not isinstance(X, dict):
+        return X
+    by_text = {str(name): inputs for name, inputs in X.items()}
+    if unknown := sorted(by_text.keys() - set(names)):
+        raise ValueError(
+            f"X holds inputs of the series {unknown[0]!r:.60}, which is not among the series "
+            f"({', '.join(map(repr, names))!s:.60}): name the inputs like the series."
+        )
+    return by_text
 
 
 def read_series(y: object, X: object, times: object) -> SeriesRows:

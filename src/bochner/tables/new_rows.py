@@ -163,8 +163,19 @@ class Donors:
 
     @cached_property
     def _entries(self) -> Array:
-        """The values (b, d), NaN where unknown."""
-        return np.where(self.is_known, self.values, np.nan)
+        """The forests' inputs (b, d) of the rows."""
+        return self._inputs(np.where(self.is_known, self.values, np.nan))
+
+    def _inputs(self, values: Array) -> Array:
+        """Return ranks of numbers (n, d) among the known entries, and codes; NaN where unknown.
+
+        Forests ignore differences of less than 1e-7, and have single precision.
+        """
+        inputs = values.copy()
+        for j in np.flatnonzero((self.n_levels == 0) & self.is_known.any(axis=0)):
+            distinct = np.unique(self.values[self.is_known[:, j], j])
+            inputs[:, j] = np.interp(values[:, j], distinct, np.arange(float(len(distinct))))
+        return inputs
 
     @cached_property
     def _first(self) -> Chosen:
@@ -180,20 +191,21 @@ class Donors:
         """Return the donors (n, N_DRAWS, d) of the unknown entries of rows (n, d); -1 elsewhere."""
         n, dim = values.shape
         donors = np.full((n, N_DRAWS, dim), -1)
-        filled = np.repeat(np.where(is_unknown, np.nan, values)[:, None], N_DRAWS, axis=1)
+        inputs = self._inputs(np.where(is_unknown, np.nan, values))
+        filled = np.repeat(inputs[:, None], N_DRAWS, axis=1)
         for column in np.flatnonzero(is_unknown.any(axis=0)):
             rows = np.flatnonzero(is_unknown[:, column] & is_new[:, column])
             if len(rows) and self.is_known[:, column].any():
                 chosen = np.tile(self._of_levels(int(column)), (len(rows), 1))
                 donors[rows, :, column] = chosen
-                filled[rows, :, column] = self.values[chosen, column]
+                filled[rows, :, column] = self._entries[chosen, column]
             rows = np.flatnonzero(is_unknown[:, column] & ~is_new[:, column])
             forest = self._forest(int(column)) if len(rows) else None
             if forest is None:
                 continue
             chosen = forest.donors(filled[rows])
             donors[rows, :, column] = self._first[chosen, column]
-            filled[rows, :, column] = self.values[chosen, column]
+            filled[rows, :, column] = self._entries[chosen, column]
         return donors
 
     def _of_levels(self, column: int) -> Chosen:
