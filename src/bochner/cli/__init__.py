@@ -8,6 +8,8 @@ from io import TextIOWrapper
 
 def main() -> None:
     """Run the command ``bochner``, and end the process."""
+    # Before NumPy is imported: threads of OpenBLAS that wait for work leave the core to others.
+    os.environ.setdefault("OPENBLAS_THREAD_TIMEOUT", "4")
     if isinstance(sys.stdout, TextIOWrapper):  # Else it is closed, or another program's
         sys.stdout.reconfigure(errors="backslashreplace")  # ASCII lacks many characters
     try:

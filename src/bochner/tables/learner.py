@@ -201,7 +201,8 @@ class Learner:
                 break
             self.progress("fitting to all rows kernel", number + 1, len(searched))
             fit = partial(self._fitted, trial=trial, kernels=kernels)
-            with threads_of_blas(self.n_threads):
+            # Threads of BLAS spin: on busy cores, fits to few rows take ten times as long.
+            with threads_of_blas(self.n_threads if plan.has_many_rows else 1):
                 results.append((fit(plan), fit))
             last = perf_counter() - started
         return results
