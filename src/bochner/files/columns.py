@@ -148,6 +148,8 @@ def read_column(name: str, series: Any, *, keep_text: bool = False) -> Column:
         clock, zone = (clock_times(raw, zone), zone) if zone else _clock(raw, present)
     elif kind == "text" and may_be_dates and (dates := _iso_dates(raw, present)) is not None:
         kind, (raw, clock) = "date", dates
+        is_utc = clock is not None and np.array_equal(clock[present], raw[present])
+        zone = "UTC" if is_utc else None
     values = _values(kind, raw, present)
     zone = None if zone is None or is_fixed(zone) else zone
     return Column(name, kind, raw, present, values, is_category, clock, zone)
