@@ -90,6 +90,9 @@ def check_rows(kernel: object, region: Region | None, X: InputRows, *, right: bo
         region.warn_outside(X)
 
 
+_FITTED = "FourierFeatures(kernel, weights='least_squares'), alone or as features= of a model"
+"""Advice on weights that are fitted to the values of a kernel, or of a function."""
+
 _SPHERE_TOLERANCE = 1e-4
 """Relative distance from a sphere at which rows count as on it: ten times the tolerance of kernels
 on the unit sphere, so that rows which these accept cause no warning."""
@@ -208,7 +211,7 @@ def _measure(
             return None
         raise NoMeasureError(
             f"The spectrum of the function {kernel!r} is not known: use "
-            f"weights='least_squares', or Radial(function) or DotProduct(function) if it depends "
+            f"{_FITTED}, or Radial(function) or DotProduct(function) if it depends "
             f"on the distance or the inner product only."
         )
     right = data.left if data.right is None else data.right
@@ -217,11 +220,23 @@ def _measure(
     if data.right is not None or not kernel.is_symmetric:
         kernel.check_right_inputs(right)
     try:
-        return decomposition.measure(kernel, data)
+        measure = decomposition.measure(kernel, data)
     except NoMeasureError:
         if data.fitted and isinstance(decomposition, Auto):
             return None
         raise
+    if data.fitted or any(part.mass for part in measure.parts) or not _is_poor(measure):
+        return measure
+    advice = "Scale the rows or the kernel down, or use bochner.features.KreinNystroem(kernel)."
+    raise ValueError(
+        f"No measure found for {kernel!r:.60} with n_components={2 * data.n_frequencies} on these "
+        f"rows: all features would be zero. "
+        f"{_advice(kernel) if isinstance(kernel, Polynomial) else advice}"
+    )
+
+
+def _is_poor(measure: SpectralMeasure) -> bool:
+    return measure.predicted_error is not None and measure.predicted_error > _POOR
 
 
 def _designed(
@@ -272,7 +287,7 @@ def _designed(
         other = left if data.right is None else some_rows(data.right, _MASS_ROWS, data_rng)
         parts = least_squares_masses(parts, Sample(left, other, kernel(left, other)), measure.mass)
     frequencies = reduce(add, (one_sided(part) for part in parts))
-    if measure.predicted_error is not None and measure.predicted_error > _POOR:
+    if _is_poor(measure):
         warn_user(
             f"The features approximate the kernel badly: their predicted relative error is "
             f"{measure.predicted_error:.3g} with n_components={2 * m}. {_advice(kernel)}"
@@ -295,15 +310,14 @@ def _warn_of_bias(
             f"The features approximate another kernel than {kernel!r}: for pairs of these rows the "
             f"mean of their inner products differs from the kernel by up to {max_error:.3g}, and "
             f"the kernel's largest value is {greatest:.3g}. Use more than "
-            f"n_components={n_components}, for which the measure is designed, or "
-            f"weights='least_squares'."
+            f"n_components={n_components}, for which the measure is designed, or {_FITTED}."
         )
 
 
 def _advice(kernel: Kernel) -> str:
     if isinstance(kernel, Polynomial) and kernel.offset >= 0.0:
         return "sklearn's PolynomialCountSketch has features of polynomials for rows of any length."
-    return "Use more, or weights='least_squares'."
+    return f"Use more, or {_FITTED}."
 
 
 def _region(kernel: AnyKernel, measure: SpectralMeasure, data: DesignData) -> Region | None:
