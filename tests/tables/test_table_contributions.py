@@ -7,6 +7,7 @@ from types import SimpleNamespace
 import numpy as np
 import pandas as pd
 import pytest
+from numpy.testing import assert_allclose
 
 import bochner
 from bochner import TableClassifier, TableRegressor
@@ -134,3 +135,27 @@ def test_shap_receives_the_contributions_and_names(fitted, monkeypatch):
     np.testing.assert_allclose(base + values.sum(axis=1), outputs(model, X[:2]), rtol=1e-9)
     assert data.shape == (2, 4)
     assert names["feature_names"] == ["height", "day", "kind", "same"]
+
+
+def test_averages_of_rows_with_gaps_are_those_of_predictions():
+    """Rows with the same known entries take different donors."""
+    rng = np.random.default_rng(0)
+    X = pd.DataFrame({"x": rng.normal(size=300) + 3.0, "c": rng.choice(["a", "b"], 300)})
+    y = 2.0 * X["x"] + 3.0 * (X["c"] == "b")
+    X.loc[rng.random(300) < 0.1, "x"] = np.nan
+    model = TableRegressor(effort="quick", random_state=0).fit(X, y)
+    effect = model.effect("c")
+    means = [model.predict(X.assign(c=level)).mean() for level in effect.values[0]]
+    assert_allclose(effect.mean, means, atol=0.05)
+    assert_allclose(model.contributions(X[:1]).base, model.predict(X).mean(), atol=0.05)
+
+
+def test_errors_of_many_rows_are_stated():
+    """Each row has few rows of the background, which may all have one level."""
+    rng = np.random.default_rng(1)
+    X = pd.DataFrame({"c": rng.choice(["a", "b"], 300, p=[0.8, 0.2]), "z": rng.normal(size=300)})
+    y = 3.0 * (X["c"] == "b") + X["z"]
+    model = TableRegressor(effort="quick", random_state=0).fit(X, y)
+    exact = model.contributions(X[:20], n_evaluations=10**6).values
+    found = model.contributions(X, n_evaluations=200, random_state=0)
+    assert np.all(np.abs(found.values[:20] - exact) < 4.0 * found.std_error[:20] + 0.05)

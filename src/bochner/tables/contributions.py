@@ -87,29 +87,38 @@ class Game:
         ranks = [rng.permuted(np.tile(players, (count, 1)), axis=1) for count in counts]
         values, variances = np.empty((2, len(X), self.n_players, outputs.shape[1]))
         for rows in steps(len(X), self._block(m * self.n_players * outputs.shape[1])):
-            passes = [self._walks(X[rows], outputs[rows], each) for each in ranks]
+            # Rows have other parts of the background: an error of one would be that of all.
+            some = (np.arange(rows.start, rows.stop)[:, None] * m + np.arange(m)) % size
+            passes = [self._walks(X[rows], outputs[rows], each, some) for each in ranks]
             repeated = np.stack([each[:, : counts[-1]] for each in passes])
             within = repeated.var(axis=0, ddof=1).mean(axis=1) / n_passes
             of_background = np.mean(passes[:n_passes], axis=0)
             values[rows] = of_background.mean(axis=1)
             between = of_background.var(axis=1, ddof=1)
             variances[rows] = ((1.0 - m / size) * between + m / size * within) / m
-        return values, variances
+        # Few background rows may be alike in a column: other rows tell its variance.
+        own = m / (m + _REPEATED)
+        return values, own * variances + (1.0 - own) * variances.mean(axis=0)
 
-    def _walks(self, X: Array, outputs: Array, ranks: NDArray[np.intp]) -> Array:
-        """Return changes (n, m, g, k) of predictions as players join m coalitions by ``ranks``."""
+    def _walks(
+        self, X: Array, outputs: Array, ranks: NDArray[np.intp], some: NDArray[np.intp]
+    ) -> Array:
+        """Return changes (n, m, g, k) of predictions as players join m coalitions by ``ranks``.
+
+        The others have the entries of ``some`` background rows (n, m).
+        """
         m, g = ranks.shape
         contributions = np.empty((len(X) * m, g, outputs.shape[1]))
         for block in steps(len(contributions), self._block((2 * g - 2) * X.shape[1])):
-            i, b = np.divmod(np.arange(block.start, block.stop), m)
-            ranks_of_walk = ranks[b, None]
+            i, walk = np.divmod(np.arange(block.start, block.stop), m)
+            b, ranks_of_walk = some[i, walk], ranks[walk, None]
             early = ranks_of_walk < np.arange(1, g)[:, None]  # (p, g - 1, g)
             coalitions = np.concatenate([early, ~early], axis=1)
             values = self._values(X[i], coalitions, self.background[b])
             ends = (outputs[i] - self.background_values[b])[:, None]
             change = np.concatenate([-ends, values[:, : g - 1] - values[:, g - 1 :], ends], axis=1)
             joined = 0.5 * np.diff(change, axis=1)  # (p, g, k): By position
-            contributions[block] = np.take_along_axis(joined, ranks[b, :, None], axis=1)
+            contributions[block] = np.take_along_axis(joined, ranks[walk, :, None], axis=1)
         return contributions.reshape(len(X), m, g, -1)
 
     def _values(self, X: Array, coalitions: NDArray[np.bool_], rows: Array) -> Array:

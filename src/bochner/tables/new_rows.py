@@ -368,11 +368,15 @@ class NewRows:
         return np.concatenate([completed for _, completed, _ in parts]), places
 
     def completed_once(self) -> tuple[Array, Array]:
-        """Return encoded rows (n, e) and values (n, d), completed by one donor per row."""
+        """Return encoded rows (n, e) and values (n, d), completed by one donor per row.
+
+        Equal rows have the same draws of donors, of which each takes another one.
+        """
         encoded = self.encoded.copy()
         values = filled_values(self.encoders[0].columns_, self.known.values)
         for rows in self._blocks_with_gaps():
-            donors = self._donors(rows)[:, :1]
+            donors = self._donors(rows)
+            donors = donors[np.arange(len(rows)), rows % donors.shape[1]][:, None]
             completed, index = self._completed(rows, donors)
             encoded[rows] = completed[index[:, 0]]
             taken = np.take_along_axis(self.knowledge.donors.values, np.maximum(donors[:, 0], 0), 0)
