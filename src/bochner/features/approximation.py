@@ -3,11 +3,9 @@
 from dataclasses import dataclass
 from functools import reduce
 from operator import add
-from typing import Any
 
 import numpy as np
 from numpy.random import Generator
-from scipy import sparse
 from scipy.spatial.distance import cdist
 
 from bochner._base.arrays import (
@@ -91,8 +89,6 @@ def check_rows(kernel: object, region: Region | None, X: InputRows, *, right: bo
 
 
 _FITTED = "FourierFeatures(kernel, weights='least_squares'), alone or as features= of a model"
-"""Advice on weights that are fitted to the values of a kernel, or of a function."""
-
 _SPHERE_TOLERANCE = 1e-4
 """Relative distance from a sphere at which rows count as on it: ten times the tolerance of kernels
 on the unit sphere, so that rows which these accept cause no warning."""
@@ -176,10 +172,9 @@ def _plain_measure(
         measure = closed_form(kernel, X.shape[1])
     except NoMeasureError:
         return None
-    if measure.max_error or measure.predicted_error is not None:
-        return None
+    is_exact = not measure.max_error and measure.predicted_error is None
     for part in measure.parts:
-        if not (part.mass > 0.0 and part.law.is_positive):
+        if not (is_exact and part.mass > 0.0 and part.law.is_positive):
             return None
     if right is not None:
         kernel.check_right_inputs(right)
@@ -225,7 +220,7 @@ def _measure(
         if data.fitted and isinstance(decomposition, Auto):
             return None
         raise
-    if data.fitted or any(part.mass for part in measure.parts) or not _is_poor(measure):
+    if data.fitted or any(part.mass for part in measure.parts) or not measure.predicted_error:
         return measure
     advice = "Scale the rows or the kernel down, or use bochner.features.KreinNystroem(kernel)."
     raise ValueError(
@@ -233,10 +228,6 @@ def _measure(
         f"rows: all features would be zero. "
         f"{_advice(kernel) if isinstance(kernel, Polynomial) else advice}"
     )
-
-
-def _is_poor(measure: SpectralMeasure) -> bool:
-    return measure.predicted_error is not None and measure.predicted_error > _POOR
 
 
 def _designed(
@@ -287,7 +278,7 @@ def _designed(
         other = left if data.right is None else some_rows(data.right, _MASS_ROWS, data_rng)
         parts = least_squares_masses(parts, Sample(left, other, kernel(left, other)), measure.mass)
     frequencies = reduce(add, (one_sided(part) for part in parts))
-    if _is_poor(measure):
+    if measure.predicted_error is not None and measure.predicted_error > _POOR:
         warn_user(
             f"The features approximate the kernel badly: their predicted relative error is "
             f"{measure.predicted_error:.3g} with n_components={2 * m}. {_advice(kernel)}"
@@ -359,18 +350,14 @@ def hadamard_parts(
 ) -> list[Frequencies] | None:
     """Return ``m`` frequencies in Hadamard blocks; ``None`` if those are slow or inaccurate."""
     law = measure.parts[0].law
-    if len(measure.parts) > 1 or not (isinstance(law, Isotropic) and _may_pay(data.left, m)):
+    n, dim = data.left.shape
+    n_filled = getattr(data.left, "nnz", n * dim) / n  # Sparse rows have nnz
+    may_pay = n > 1 and transforms_pay(n_filled, dim, m)
+    if len(measure.parts) > 1 or not (isinstance(law, Isotropic) and may_pay):
         return None
     parts = measure.sample_parts(m, rng, Structured())
     is_accurate = _is_accurate(kernel, law, parts[0], data, data_rng.spawn(1)[0])
     return parts if is_accurate else None
-
-
-def _may_pay(X: Any, m: int) -> bool:
-    """Return whether Hadamard blocks are predicted to be faster and there are rows for a test."""
-    n, dim = X.shape
-    is_sparse: bool = sparse.issparse(X)
-    return n > 1 and transforms_pay(X.nnz / n if is_sparse else dim, dim, m)
 
 
 def _is_accurate(
