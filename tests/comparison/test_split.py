@@ -105,6 +105,8 @@ def test_groups_and_times_that_are_named():
     [
         (dated(), "group", {}, "add --group COLUMN"),
         (dated(), "random", {"time": "day"}, "--split random and --time contradict"),
+        (dated(), "auto", {"drop": ("y",)}, "'y' is the target and is also dropped"),
+        (dated(), "auto", {"drop": ("a", "who"), "id": "who"}, "'who' is the id and is also"),
         (dated(), "time", {"group": "who"}, "--split time and --group contradict"),
         (dated(), "auto", {"time": "day", "group": "who"}, "give one of them"),
         (dated().drop(columns="day"), "time", {}, "(none): add --time COLUMN"),

@@ -164,6 +164,15 @@ def test_types_are_those_of_a_text_file(ending):
     check_formats(ending)
 
 
+def test_rows_above_a_total_have_the_type_that_they_have_without_it(tmp_path):
+    days = [dt.date(2021, 1, 1) + dt.timedelta(7 * i) for i in range(30)]
+    rows = [["day", "value"], *([day, 1.5 * i] for i, day in enumerate(days))]
+    plain = read(write_book(tmp_path / "plain.xlsx", {"a": rows})).frame
+    below = [*rows, ["Total", 652.5]]
+    pd.testing.assert_frame_equal(read(write_book(tmp_path / "t.xlsx", {"a": below})).frame, plain)
+    assert plain["day"].dtype.kind == "M"
+
+
 def check_durations(ending):
     """Durations keep their days, also next to durations that look like times of day."""
     hours = [30, 12.75, None, 48]

@@ -224,6 +224,14 @@ def test_any_bytes_give_a_table_or_one_clear_error(tmp_path, content):
     assert "\n" not in message
 
 
+@pytest.mark.parametrize("name", ["kg", "Value (kg)", "monthly sales: net", "CO2 level ppm"])
+def test_a_single_column_is_not_split_at_blanks(tmp_path, name):
+    texts = ["big red house", "old grey car"] * 20
+    for entries in ([i / 4 for i in range(40)], texts)[: 1 + (name == "kg")]:
+        found = read_text(tmp_path, pd.DataFrame({name: entries}).to_csv(index=False)).frame
+        assert found.to_dict("list") == {name: entries}
+
+
 def test_gaps_of_a_single_column_are_rows(tmp_path):
     frame = pd.DataFrame({"a": [1.5, None, 2.5, None]})
     found = read_text(tmp_path, frame.to_csv(index=False))

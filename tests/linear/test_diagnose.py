@@ -144,6 +144,16 @@ def test_what_cannot_be_diagnosed_is_refused(kernel, rows, options, message):
         diagnose(kernel, rows, **{**FEW, **options})
 
 
+@pytest.mark.parametrize("dtype", [bool, np.uint8])
+def test_similarities_of_any_type_are_numbers(dtype):
+    def similarity(A, B):
+        return np.add.outer(A[:, 0], B[:, 0]) - A[:, [0]] * B[:, 1] > 0.0
+
+    same = diagnosis(lambda A, B: similarity(A, B).astype(float), X)
+    found = diagnosis(lambda A, B: similarity(A, B).astype(dtype), X)
+    assert (found.spectrum, found.asymmetry) == (same.spectrum, same.asymmetry)
+
+
 def test_at_most_a_thousand_rows_are_looked_at():
     rows = np.random.default_rng(3).normal(size=(1200, 2))
     found = diagnosis("laplacian", rows)

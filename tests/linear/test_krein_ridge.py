@@ -6,12 +6,14 @@ from flat_parameters import flat
 from laws.head_laws import dense_gram, plant_signs
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
+from scipy.spatial.distance import cdist
 from scipy.stats import norm, t
 from sklearn.exceptions import NotFittedError
 from sklearn.linear_model import Ridge
 
-from bochner import KreinRidge, kernels
+from bochner import FourierFeatures, KreinRidge, kernels
 from bochner._base import limits
+from bochner.features import KreinNystroem
 
 RNG = np.random.default_rng(0)
 X, NEW = RNG.normal(size=(80, 2)), RNG.normal(size=(20, 2))
@@ -213,8 +215,27 @@ def test_a_tolerance_that_zero_weights_have_is_refused(tol):
 
 
 def test_poor_features_of_polynomials_name_better_ones():
-    with pytest.warns(UserWarning, match="PolynomialCountSketch has features of polynomials"):
+    with pytest.raises(ValueError, match="PolynomialCountSketch has features of polynomials"):
         KreinRidge(kernels.Polynomial(3), 32, random_state=0).fit(X, Y)
+
+
+def test_advice_for_kernels_without_a_measure_can_be_followed():
+    def kernel(A, B):
+        return np.exp(-cdist(A, B))
+
+    advice = r"FourierFeatures\(kernel, weights='least_squares'\), .* features= of a model"
+    with pytest.raises(TypeError, match=f"(?s)is not known: use {advice}"):
+        KreinRidge(kernel, 512, random_state=0).fit(X, Y)
+    fitted = FourierFeatures(kernel, 512, weights="least_squares")
+    assert KreinRidge(features=fitted, random_state=0).fit(X, Y).score(X, Y) > 0.5
+    rows = np.random.default_rng(0).normal(size=(120, 3))
+    with pytest.raises(ValueError, match=r"No measure found for Tanh.*n_components=512.*Scale the"):
+        FourierFeatures(kernels.Tanh(), 512, random_state=0).fit(rows)
+    FourierFeatures(kernels.Tanh(0.1, 0.1), 512, random_state=0).fit(rows)
+    FourierFeatures(kernels.Tanh(), 512, random_state=0).fit(0.3 * rows)
+    exact = KreinNystroem(kernels.Tanh(), 120, random_state=0).fit(rows)
+    Z = exact.transform(rows)
+    assert_allclose((Z * exact.signature_) @ Z.T, kernels.Tanh()(rows, rows), atol=1e-4)
 
 
 @pytest.mark.parametrize("seed", range(1, 4))

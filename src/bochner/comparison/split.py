@@ -103,6 +103,9 @@ def split_table(
     Rows without a target are left out; the latest rows are tested if a column of dates sorts them.
     Copies of a row, and rows of an identifier, also one ``left_out`` at reading, stay together.
     """
+    for role, name in (*roles.names.items(), *(("target", name) for name in roles.target)):
+        if name in roles.drop:
+            raise InputError(f"{name!r:.60} is the {role} and is also dropped: name it once.")
     frame, note = with_targets(drop_columns(frame, roles.drop), roles.target)
     weight = None if roles.weight is None else _weights(frame, roles.weight)
     if roles.id is not None:

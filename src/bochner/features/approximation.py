@@ -3,11 +3,9 @@
 from dataclasses import dataclass
 from functools import reduce
 from operator import add
-from typing import Any
 
 import numpy as np
 from numpy.random import Generator
-from scipy import sparse
 from scipy.spatial.distance import cdist
 
 from bochner._base.arrays import (
@@ -90,6 +88,7 @@ def check_rows(kernel: object, region: Region | None, X: InputRows, *, right: bo
         region.warn_outside(X)
 
 
+_FITTED = "FourierFeatures(kernel, weights='least_squares'), alone or as features= of a model"
 _SPHERE_TOLERANCE = 1e-4
 """Relative distance from a sphere at which rows count as on it: ten times the tolerance of kernels
 on the unit sphere, so that rows which these accept cause no warning."""
@@ -173,10 +172,9 @@ def _plain_measure(
         measure = closed_form(kernel, X.shape[1])
     except NoMeasureError:
         return None
-    if measure.max_error or measure.predicted_error is not None:
-        return None
+    is_exact = not measure.max_error and measure.predicted_error is None
     for part in measure.parts:
-        if not (part.mass > 0.0 and part.law.is_positive):
+        if not (is_exact and part.mass > 0.0 and part.law.is_positive):
             return None
     if right is not None:
         kernel.check_right_inputs(right)
@@ -208,7 +206,7 @@ def _measure(
             return None
         raise NoMeasureError(
             f"The spectrum of the function {kernel!r} is not known: use "
-            f"weights='least_squares', or Radial(function) or DotProduct(function) if it depends "
+            f"{_FITTED}, or Radial(function) or DotProduct(function) if it depends "
             f"on the distance or the inner product only."
         )
     right = data.left if data.right is None else data.right
@@ -217,11 +215,19 @@ def _measure(
     if data.right is not None or not kernel.is_symmetric:
         kernel.check_right_inputs(right)
     try:
-        return decomposition.measure(kernel, data)
+        measure = decomposition.measure(kernel, data)
     except NoMeasureError:
         if data.fitted and isinstance(decomposition, Auto):
             return None
         raise
+    if data.fitted or any(part.mass for part in measure.parts) or not measure.predicted_error:
+        return measure
+    advice = "Scale the rows or the kernel down, or use bochner.features.KreinNystroem(kernel)."
+    raise ValueError(
+        f"No measure found for {kernel!r:.60} with n_components={2 * data.n_frequencies} on these "
+        f"rows: all features would be zero. "
+        f"{_advice(kernel) if isinstance(kernel, Polynomial) else advice}"
+    )
 
 
 def _designed(
@@ -295,15 +301,14 @@ def _warn_of_bias(
             f"The features approximate another kernel than {kernel!r}: for pairs of these rows the "
             f"mean of their inner products differs from the kernel by up to {max_error:.3g}, and "
             f"the kernel's largest value is {greatest:.3g}. Use more than "
-            f"n_components={n_components}, for which the measure is designed, or "
-            f"weights='least_squares'."
+            f"n_components={n_components}, for which the measure is designed, or {_FITTED}."
         )
 
 
 def _advice(kernel: Kernel) -> str:
     if isinstance(kernel, Polynomial) and kernel.offset >= 0.0:
         return "sklearn's PolynomialCountSketch has features of polynomials for rows of any length."
-    return "Use more, or weights='least_squares'."
+    return f"Use more, or {_FITTED}."
 
 
 def _region(kernel: AnyKernel, measure: SpectralMeasure, data: DesignData) -> Region | None:
@@ -345,18 +350,14 @@ def hadamard_parts(
 ) -> list[Frequencies] | None:
     """Return ``m`` frequencies in Hadamard blocks; ``None`` if those are slow or inaccurate."""
     law = measure.parts[0].law
-    if len(measure.parts) > 1 or not (isinstance(law, Isotropic) and _may_pay(data.left, m)):
+    n, dim = data.left.shape
+    n_filled = getattr(data.left, "nnz", n * dim) / n  # Sparse rows have nnz
+    may_pay = n > 1 and transforms_pay(n_filled, dim, m)
+    if len(measure.parts) > 1 or not (isinstance(law, Isotropic) and may_pay):
         return None
     parts = measure.sample_parts(m, rng, Structured())
     is_accurate = _is_accurate(kernel, law, parts[0], data, data_rng.spawn(1)[0])
     return parts if is_accurate else None
-
-
-def _may_pay(X: Any, m: int) -> bool:
-    """Return whether Hadamard blocks are predicted to be faster and there are rows for a test."""
-    n, dim = X.shape
-    is_sparse: bool = sparse.issparse(X)
-    return n > 1 and transforms_pay(X.nnz / n if is_sparse else dim, dim, m)
 
 
 def _is_accurate(

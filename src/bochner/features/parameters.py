@@ -221,6 +221,8 @@ def exact_values(kernel: AnyKernel, X: Array, Y: Array) -> NDArray[Any]:
         )
     if values.dtype.kind not in "biuf":
         raise ValueError(f"{name} must return real numbers, got {values.dtype}.")
+    if values.dtype.kind != "f":  # Differences of booleans or unsigned integers are no numbers
+        values = values.astype(np.float64)
     finite = np.isfinite(values)
     if not finite.all():
         i, j = np.argwhere(~finite)[0].tolist()

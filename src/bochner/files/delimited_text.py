@@ -180,25 +180,30 @@ def delimiter_of(sample: str, preferred: str) -> str:
         if has_quoted_blanks and delimiter[0] == " ":
             continue
         rows = [row for row in records(sample, delimiter)[0] if row]
-        share, width = _agreement(rows, delimiter in _COMMON or len(delimiter) > 1)
+        share, width = _agreement(rows, delimiter)
         score = (factor * share, delimiter == preferred, width)
         if share > 0.0 and score > best_score:
             best, best_score = delimiter, score
     return best
 
 
-def _agreement(rows: Rows, needs_no_names: bool) -> tuple[float, int]:
+def _agreement(rows: Rows, delimiter: str) -> tuple[float, int]:
     """Return the share of records with the most frequent number of fields, and that number."""
     counts = Counter(len(row) for row in rows if len(row) > 1)
     if not counts:
         return 0.0, 0
     width = max(counts, key=lambda width: (counts[width], width == len(rows[0])))
     alike = [row for row in rows if len(row) == width]
+    needs_no_names = delimiter in _COMMON or len(delimiter) > 1
     if not (needs_no_names or all(kind(x) == TEXT or _YEAR.fullmatch(x) for x in alike[0])):
         return 0.0, width
+    if not needs_no_names and sum(len(row) == 1 for row in rows) > len(alike):
+        return 0.0, width  # Names or remarks of several words above one column
     cells = [cell for row in alike[:_TYPED_RECORDS] for cell in row]
     kinds = Counter(kind(cell) for cell in cells if not _OTHER.search(cell))
     typed = (kinds[NUMBER] + kinds[DATE]) / max(len(cells) - kinds[EMPTY], 1)
+    if delimiter not in _COMMON and sum(map(bool, rows[0])) == 1 and not typed:
+        return 0.0, width  # A name above texts of several words
     divided = sum(_DIVIDED.search(cell) is not None for cell in cells) / len(cells)
     return len(alike) / len(rows) * (0.75 + 0.25 * typed) * (1.0 - 0.5 * divided), width
 

@@ -122,7 +122,7 @@ def _read_book(book: Any, path: Path, options: ReadOptions) -> RawColumns:
     by_name = dict(zip(names, range(table[1].start, table[1].stop), strict=False))
     if (cells[rows, table[1]] == "").any():
         notes += _failures(path, sheet.name, cells, rows, by_name)
-    columns = {name: _typed(cells[rows, place]) for name, place in by_name.items()}
+    columns = {name: typed(cells[rows, place]) for name, place in by_name.items()}
     return RawColumns(columns, notes, n_names=heading.n_names)
 
 
@@ -330,7 +330,7 @@ def _whole(cell: object) -> object:
     return cell
 
 
-def _typed(cells: Cells) -> pd.Series:
+def typed(cells: Cells) -> pd.Series:
     """Return a series of the entries (n,): integers, numbers, dates, durations or objects."""
     import pandas as pd
 

@@ -23,7 +23,7 @@ from bochner.files.local_dates import number_dates
 from bochner.files.read_options import DATE_KINDS, NUMBER_KINDS, ReadOptions, check_names
 from bochner.files.rule_reading import RULES, ReadColumn, missing_codes, read_by_rules
 from bochner.files.rules import LARGEST_EXACT, FunctionRule, Rule
-from bochner.files.spreadsheets import chosen, listed, read_spreadsheet
+from bochner.files.spreadsheets import chosen, listed, read_spreadsheet, typed
 from bochner.files.text_files import TEXT_ENDINGS, find, place
 
 if TYPE_CHECKING:
@@ -167,6 +167,9 @@ def read(
     if options.skip is None and ending in _WRITTEN:
         columns, extra = without_extra_rows(columns, levels)
         notes += extra
+        if extra and ending in SPREADSHEETS:
+            columns = {n: x if x.dtype != object else typed(x.where(x.notna(), "").to_numpy())
+                       for n, x in columns.items()}  # fmt: skip
     columns, gaps = fill_down(columns, options)
     series, kept, found = _by_rules(columns, options, text, rules, remarks, optional, raw.delimiter)
     pyarrow.default_memory_pool().release_unused()
