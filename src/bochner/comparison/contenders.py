@@ -141,8 +141,7 @@ def within_time(work: Callable[[], T], until: float) -> T | None:
 
 
 _MANY_ROWS = 10_000
-"""Rows above which other methods have several BLAS threads: on busy cores they take twice as long
-for fewer rows."""
+"""Rows above which other methods have several BLAS threads, which spin on busy cores."""
 
 _Encoded = tuple[Split, float]
 """A split with encoded rows, and the time in seconds to encode the training rows."""

@@ -76,7 +76,7 @@ class Column:
         """Whether the entries are times of day, in hours since midnight."""
         return self.kind == "numeric" and self.clock is not None
 
-    def at_rows(self, rows: npt.NDArray[np.intp]) -> Column:
+    def at_rows(self, rows: npt.NDArray[np.intp] | slice) -> Column:
         """Return some rows of the column."""
         clock = None if self.clock is None else self.clock[rows]
         arrays = (self.raw[rows], self.present[rows], self.values[rows])

@@ -401,8 +401,7 @@ def read_parts(
     places = list(steps(n_rows, max(most // max(width, 1), 1)))
 
     def part(rows: slice) -> tuple[Array, KnownEntries]:
-        chosen = np.arange(n_rows)[rows]
-        some = columns if len(places) == 1 else [column.at_rows(chosen) for column in columns]
+        some = columns if len(places) == 1 else [column.at_rows(rows) for column in columns]
         features = joined([_features(encoder.columns_, some, {}) for encoder in encoders])
         return features, KnownEntries.of(encoders[0].columns_, some)
 

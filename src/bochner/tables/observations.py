@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from bochner._base.arrays import Array, as_array
+from bochner._base.arrays import Array, as_array, steps
 
 Keys = NDArray[np.uint64]
 
@@ -237,8 +237,9 @@ REST, FIRST, SECOND = 0, 1, 2
 _OBSERVATIONS_PER_ROW = 50
 """Most observations per row of a search: more observations hardly change its errors."""
 
-_FEW_ROWS = 100_000
-"""Most rows that are sorted to find equal ones, in three times their memory; else, their hashes."""
+_FEW_ROWS, _HASHED_ROWS = 100_000, 4096
+"""Most rows that are sorted to find equal ones, in three times their memory, and rows hashed at
+once."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -361,9 +362,10 @@ def equal_rows(*columns: NDArray[np.number]) -> Chosen:
         return np.asarray(np.unique(row_bytes, return_inverse=True)[1], dtype=np.int64)
     # Two of n different rows have the same hash with a probability of n² / 4e19.
     keys = np.zeros(n_rows, dtype=np.uint64)
-    for column in columns:
-        for entries in column.reshape(n_rows, -1).T:
-            keys = mixed(keys + bits(as_array(entries)))
+    for rows in steps(n_rows, _HASHED_ROWS):
+        for column in columns:
+            for entries in np.ascontiguousarray(column[rows].reshape(-1, column[0].size).T):
+                keys[rows] = mixed(keys[rows] + bits(as_array(entries)))
     return np.asarray(np.unique(keys, return_inverse=True)[1], dtype=np.int64)
 
 
