@@ -250,6 +250,7 @@ def test_a_series_that_cannot_be_forecast_leaves_the_others(tmp_path):
         assert re.search(rf"{name}\s+{re.escape(reason)}", page), name
     found = pd.read_csv(out)
     assert found["shop"].tolist() == ["a"] * 3 + ["e"] * 3
+    out.unlink()  # A table of another input is not replaced
     _, alone = forecast(tmp_path, sales(40), "--horizon", "3", "--no-compare")
     np.testing.assert_allclose(found["forecast"][:3], alone["forecast"])
 

@@ -222,6 +222,7 @@ def threads_of_trees(monkeypatch):
 def test_methods_have_the_threads_of_the_fit(n_jobs, threads_of_trees, monkeypatch):
     """Linear algebra has those of the fit; OpenMP, whose threads busy-wait, has one."""
     monkeypatch.setattr("bochner._base.threads.cpu_count", lambda: 8)
+    monkeypatch.setattr(contenders, "_MANY_ROWS", 0)
     contenders.add_others([{}], mixed(), n_jobs=n_jobs)
     assert threads_of_trees == {"blas": {n_jobs}, "openmp": {1}}
 

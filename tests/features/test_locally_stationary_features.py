@@ -63,7 +63,7 @@ def test_ridge_learns_a_changing_amplitude_better_than_the_stationary_factor():
         rows, seen, new, truth = burst(rng, 200)
         made = (
             KreinRidge(
-                features=FourierFeatures(kernel, 2048, scheme="energy", length_scale="auto"),
+                features=FourierFeatures(kernel, 2048, scheme="lattice", length_scale="auto"),
                 alpha=0.5,
                 random_state=0,
             ).fit(rows, seen)

@@ -13,7 +13,6 @@ from sklearn.linear_model import Ridge
 
 from bochner import FourierFeatures, KreinRidge, kernels
 from bochner._base import limits
-from bochner.features import KreinNystroem
 
 RNG = np.random.default_rng(0)
 X, NEW = RNG.normal(size=(80, 2)), RNG.normal(size=(20, 2))
@@ -215,7 +214,7 @@ def test_a_tolerance_that_zero_weights_have_is_refused(tol):
 
 
 def test_poor_features_of_polynomials_name_better_ones():
-    with pytest.raises(ValueError, match="PolynomialCountSketch has features of polynomials"):
+    with pytest.warns(UserWarning, match="PolynomialCountSketch has features of polynomials"):
         KreinRidge(kernels.Polynomial(3), 32, random_state=0).fit(X, Y)
 
 
@@ -228,14 +227,6 @@ def test_advice_for_kernels_without_a_measure_can_be_followed():
         KreinRidge(kernel, 512, random_state=0).fit(X, Y)
     fitted = FourierFeatures(kernel, 512, weights="least_squares")
     assert KreinRidge(features=fitted, random_state=0).fit(X, Y).score(X, Y) > 0.5
-    rows = np.random.default_rng(0).normal(size=(120, 3))
-    with pytest.raises(ValueError, match=r"No measure found for Tanh.*n_components=512.*Scale the"):
-        FourierFeatures(kernels.Tanh(), 512, random_state=0).fit(rows)
-    FourierFeatures(kernels.Tanh(0.1, 0.1), 512, random_state=0).fit(rows)
-    FourierFeatures(kernels.Tanh(), 512, random_state=0).fit(0.3 * rows)
-    exact = KreinNystroem(kernels.Tanh(), 120, random_state=0).fit(rows)
-    Z = exact.transform(rows)
-    assert_allclose((Z * exact.signature_) @ Z.T, kernels.Tanh()(rows, rows), atol=1e-4)
 
 
 @pytest.mark.parametrize("seed", range(1, 4))

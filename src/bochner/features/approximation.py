@@ -215,19 +215,11 @@ def _measure(
     if data.right is not None or not kernel.is_symmetric:
         kernel.check_right_inputs(right)
     try:
-        measure = decomposition.measure(kernel, data)
+        return decomposition.measure(kernel, data)
     except NoMeasureError:
         if data.fitted and isinstance(decomposition, Auto):
             return None
         raise
-    if data.fitted or any(part.mass for part in measure.parts) or not measure.predicted_error:
-        return measure
-    advice = "Scale the rows or the kernel down, or use bochner.features.KreinNystroem(kernel)."
-    raise ValueError(
-        f"No measure found for {kernel!r:.60} with n_components={2 * data.n_frequencies} on these "
-        f"rows: all features would be zero. "
-        f"{_advice(kernel) if isinstance(kernel, Polynomial) else advice}"
-    )
 
 
 def _designed(

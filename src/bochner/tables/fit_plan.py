@@ -303,7 +303,7 @@ their factor and the kernel matrix of the landmarks."""
 _BLOCKS = 3
 """Blocks of kernel values that each thread has in memory: one computed, two to be added up."""
 
-_OF_VALUE, _OF_TREE_VALUE, _OF_LEAVES = 90.0, 90.0, 256.0
+_OF_VALUE, _OF_TREE_VALUE, _OF_LEAVES = 90.0, 100.0, 256.0
 """Bytes per observation and output after the first, of targets and left-out predictions, and of
 boosted trees with their derivatives; bytes of the leaves of a tree per output."""
 
