@@ -156,7 +156,7 @@ plant_edits(landmark_fits, "solved_by_passes",
     partial(test_kernel_passes.test_results_do_not_depend_on_threads, 1),
     variances_of_half_a_matrix=("of_variance += np.tril(of_variance, -1).T", "pass"))  # fmt: skip
 plant_edits(observations, "equal_rows", test_observations.check_labels,
-    labels_of_the_last_column=("mixed(keys + bits", "mixed(bits"))  # fmt: skip
+    labels_of_the_last_column=("mixed(keys[rows] + bits", "mixed(bits"))  # fmt: skip
 plant_edits(landmark_fits, "solved_by_passes",
     test_kernel_passes.test_precision_is_that_of_the_noise,
     noise_of_all_rows_together=("/ len(rows))[:-1]", ")[:-1]"))  # fmt: skip
